@@ -1,0 +1,15 @@
+# sluice_compiler_options: flags every target of this project is built with. Not exported.
+add_library(sluice_compiler_options INTERFACE)
+
+target_compile_options(sluice_compiler_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  # A fused multiply-add that the compiler slips in would make results depend on the optimisation level.
+  -ffp-contract=off
+  $<$<BOOL:${SLUICE_WERROR}>:-Werror>)
+
+if(SLUICE_SANITIZE)
+  # A sanitizer that prints and goes on is a check that cannot fail.
+  target_compile_options(sluice_compiler_options INTERFACE
+    -fsanitize=${SLUICE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(sluice_compiler_options INTERFACE -fsanitize=${SLUICE_SANITIZE})
+endif()
