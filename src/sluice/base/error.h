@@ -12,11 +12,11 @@ enum class ErrorKind { Failed = 1, Usage = 2, BadInput = 3, Interrupted = 130 };
 
 // What a person needs to mend the problem. Empty parts are left out of the line.
 struct ErrorReport {
-  std::string where;     // file, JSON path or option: "config.json: model.layers"
-  std::string what;      // what went wrong: "cannot open", "unknown key"
-  std::string expected;  // "integer >= 1"
-  std::string got;       // "\"x\""
-  std::string hint;      // what to do about it
+  std::string where = {};     // file, JSON path or option: "config.json: model.layers"
+  std::string what = {};      // what went wrong: "cannot open", "unknown key"
+  std::string expected = {};  // "integer >= 1"
+  std::string got = {};       // "\"x\""
+  std::string hint = {};      // what to do about it
 };
 
 class Error : public std::exception {

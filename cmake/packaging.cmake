@@ -1,0 +1,40 @@
+# What `cmake --install` lays down, and the package that find_package(sluice) finds.
+include(CMakePackageConfigHelpers)
+set(SLUICE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
+
+# Before 1.0 every minor version may change the interface, so it is part of the library's ABI name.
+set_target_properties(sluice PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+# A shared library is found from the program's own place, so the prefix can be anywhere.
+file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(sluice_program PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+
+install(TARGETS sluice EXPORT sluiceTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Not for other projects: the commands, and headers that only compile with one instruction set's flags.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h"
+  REGEX "/src/sluice/cli$" EXCLUDE
+  REGEX "/src/sluice/kernels/simd$" EXCLUDE)
+
+install(FILES ${PROJECT_BINARY_DIR}/share/man/man1/sluice.1
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+install(FILES ${PROJECT_BINARY_DIR}/share/bash-completion/completions/sluice
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+get_target_property(SLUICE_LIBRARY_TYPE sluice TYPE)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/sluiceConfig.cmake INSTALL_DESTINATION ${SLUICE_PACKAGE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/sluiceConfig.cmake
+  ${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindSluiceOpenBLAS.cmake
+  DESTINATION ${SLUICE_PACKAGE_DIR})
+install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKAGE_DIR})

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Installs what is needed, builds the release and runs it. Arguments go to the program.
+set -euo pipefail
+caller=$PWD
+cd "$(dirname "${BASH_SOURCE[0]}")"
+root=$PWD
+
+scripts/install-deps.sh --runtime
+scripts/build.sh release
+
+cd "$caller"
+echo "Measuring this machine with: sluice doctor --measure $*"
+echo "(A trained demo takes this place once the command 'sluice demo' exists.)"
+exec "$root/build/release/src/sluice/cli/sluice" doctor --measure "$@"

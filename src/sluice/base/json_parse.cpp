@@ -1,0 +1,134 @@
+// From text to a Json document, under limits. The tree is built here and not by nlohmann's own parser, which
+// keeps the last of duplicate keys and has no limit of depth.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sluice/base/file.h"
+#include "sluice/base/json.h"
+#include "sluice/base/json_document.h"
+#include "sluice/base/json_path.h"
+
+namespace sluice {
+namespace {
+
+using Node = nlohmann::json;
+
+bool starts_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+// `offset` is that of the offending byte; lines and columns count from 1, columns in characters.
+std::string line_and_column(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::string_view last_line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
+  const auto column = 1 + std::count_if(last_line.begin(), last_line.end(), starts_character);
+  return fmt::format("line {}, column {}", line, column);
+}
+
+// nlohmann writes "[id] parse error at line 1, column 2: syntax error while parsing X - REASON; last read:
+// 'Y'". The position is ours, and Y may be megabytes of a hostile file; so may the number of an overflow be.
+std::string reason(const Node::exception& error) {
+  constexpr int kOverflow = 406;
+  if (error.id == kOverflow) return "number out of range";
+  std::string_view message = error.what();
+  if (const auto at = message.find(" - "); at != std::string_view::npos) message.remove_prefix(at + 3);
+  return std::string(message.substr(0, message.find("; last read")));
+}
+
+class TreeBuilder final : public nlohmann::json_sax<Node> {
+ public:
+  TreeBuilder(std::string_view text, std::string_view source, JsonLimits limits)
+      : text_(text), source_(source), limits_(limits) {}
+
+  Node take_root() { return std::move(root_); }
+
+  bool null() override { return add(nullptr), true; }
+  bool boolean(bool value) override { return add(value), true; }
+  bool number_integer(std::int64_t value) override { return add(value), true; }
+  bool number_unsigned(std::uint64_t value) override { return add(value), true; }
+  bool number_float(double value, const std::string&) override { return add(value), true; }
+  bool string(std::string& value) override { return add(std::move(value)), true; }
+  bool binary(Node::binary_t&) override { return false; }  // cannot occur in text
+
+  bool start_object(std::size_t) override { return open(Node::object()), true; }
+  bool start_array(std::size_t) override { return open(Node::array()), true; }
+  bool end_object() override { return open_.pop_back(), true; }
+  bool end_array() override { return open_.pop_back(), true; }
+
+  bool key(std::string& name) override {
+    open_.back().key = name;
+    if (open_.back().node->contains(name)) {
+      throw bad_input({.where = json_location(source_, path()), .what = "duplicate key"});
+    }
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const Node::exception& error) override {
+    // `position` counts the offending byte too; at the end of the text it is the size plus one.
+    const std::string place = line_and_column(text_, position == 0 ? 0 : position - 1);
+    throw bad_input({.where = json_location(source_, place), .what = "invalid JSON: " + reason(error)});
+  }
+
+ private:
+  // A container that is not closed yet. Its address is stable: a parent grows only while it has no open
+  // child.
+  struct Open {
+    Node* node;
+    std::string key;  // of the member being read
+  };
+
+  Node* add(Node value) {
+    if (open_.empty()) return &(root_ = std::move(value));
+    Open& parent = open_.back();
+    if (parent.node->is_object()) return &((*parent.node)[parent.key] = std::move(value));
+    parent.node->push_back(std::move(value));
+    return &parent.node->back();
+  }
+
+  void open(Node container) {
+    if (open_.size() >= limits_.depth) {
+      throw bad_input({.where = std::string(source_),
+                       .what = fmt::format("nested deeper than {} levels", limits_.depth)});
+    }
+    open_.push_back({add(std::move(container)), ""});
+  }
+
+  std::string path() const {
+    std::string path;
+    for (const Open& each : open_) {
+      path = each.node->is_object() ? member_path(path, each.key) : element_path(path, each.node->size() - 1);
+    }
+    return path;
+  }
+
+  std::string_view text_;
+  std::string_view source_;
+  JsonLimits limits_;
+  Node root_;
+  std::vector<Open> open_;
+};
+
+}  // namespace
+
+Json Json::parse(std::string_view text, const std::string& source_name, JsonLimits limits) {
+  if (text.size() > limits.bytes) {
+    throw bad_input({.where = source_name,
+                     .what = "text too large",
+                     .expected = fmt::format("at most {} bytes", limits.bytes),
+                     .got = fmt::format("{} bytes", text.size())});
+  }
+  TreeBuilder builder(text, source_name, limits);
+  Node::sax_parse(text.begin(), text.end(), &builder);
+  auto document = std::make_shared<const Document>(Document{source_name, builder.take_root()});
+  const Node* root = &document->root;
+  return Json(std::move(document), root, "");
+}
+
+Json Json::load(const std::filesystem::path& path, JsonLimits limits) {
+  return parse(read_text(path, limits.bytes), path.string(), limits);
+}
+
+}  // namespace sluice

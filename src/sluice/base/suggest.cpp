@@ -1,0 +1,54 @@
+#include "sluice/base/suggest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+// Damerau-Levenshtein in its restricted form: a swapped pair is not edited again. Three rows are enough for
+// it.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> two_back(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
+  std::iota(previous.begin(), previous.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replace});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) current[j] = std::min(current[j], two_back[j - 2] + 1);
+    }
+    std::swap(two_back, previous);
+    std::swap(previous, current);
+  }
+  return previous[b.size()];
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  const std::size_t limit = std::max<std::size_t>(2, word.size() / 3);
+  std::string best;
+  std::size_t best_distance = limit + 1;
+  for (const std::string& candidate : candidates) {
+    const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
+    // Also keeps a hostile megabyte-long word from costing more than a comparison of lengths.
+    if (longer - shorter > limit) continue;
+    const std::size_t distance = edit_distance(word, candidate);
+    // A distance of the whole length means that nothing is shared: "x" is not a misspelt "no".
+    if (distance >= best_distance || distance == longer) continue;
+    best = candidate;
+    best_distance = distance;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string best = nearest(word, candidates);
+  return best.empty() ? "" : "did you mean \"" + best + "\"?";
+}
+
+}  // namespace sluice

@@ -1,0 +1,17 @@
+// The nearest valid word to a mistyped one, for error hints.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sluice {
+
+// The candidate with the fewest edits (insert, delete, replace, swap neighbours); the first one of equals.
+// Empty if none is within max(2, a third of the word's length) edits.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+// `did you mean "x"?`, or empty.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+#include "sluice/base/system.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+namespace sluice {
+
+SystemMemory system_memory() {
+  SystemMemory memory;
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  int64_t kibibytes = 0;
+  while (info >> key >> kibibytes) {
+    if (key == "MemTotal:") memory.total = kibibytes * 1024;
+    if (key == "MemAvailable:") memory.available = kibibytes * 1024;
+    info.ignore(64, '\n');  // the unit
+  }
+  if (memory.total == 0) {
+    memory.total = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    memory.available = memory.total;
+  }
+  return memory;
+}
+
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// What a command is: a row of the command table. Each command lives in a file of its own.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "sluice/base/log.h"
+#include "sluice/ops/engine.h"
+
+namespace sluice::cli {
+
+// Options that every command takes.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;  // 0: all cores
+  std::string dtype = "f32";
+  std::string isa;  // empty: SLUICE_ISA, or the best
+
+  EngineOptions engine() const { return {.threads = threads, .isa = {.name = isa, .source = "--isa"}}; }
+};
+
+// What a command runs with.
+struct Session {
+  CommonOptions options;
+  std::ostream& out;  // results
+  Log& log;           // everything else
+};
+
+using Action = std::function<void(const Session&)>;
+
+struct Command {
+  std::string name;
+  std::string summary;      // one line, for the list of commands
+  std::string description;  // a paragraph or two, for its own help
+  std::vector<std::string> examples;
+
+  // Adds the command's own options and arguments to `app`; the action runs after they are parsed.
+  std::function<Action(CLI::App& app)> declare;
+};
+
+}  // namespace sluice::cli

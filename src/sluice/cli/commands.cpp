@@ -1,0 +1,27 @@
+#include "sluice/cli/commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sluice/base/error.h"
+#include "sluice/base/suggest.h"
+
+namespace sluice::cli {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {doctor_command(), completion_command(), help_command()};
+  return table;
+}
+
+const Command& find_command(const std::string& name) {
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  if (found != commands().end()) return *found;
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.push_back(command.name);
+  const std::string suggestion = did_you_mean(name, names);
+  throw usage_error({.what = fmt::format("unknown command \"{}\"", name),
+                     .hint = suggestion.empty() ? "sluice help lists the commands" : suggestion});
+}
+
+}  // namespace sluice::cli

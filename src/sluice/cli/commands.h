@@ -1,0 +1,18 @@
+// The command table. A new command is a file with one function, declared and listed here.
+#pragma once
+
+#include "sluice/cli/command.h"
+
+namespace sluice::cli {
+
+Command completion_command();
+Command doctor_command();
+Command help_command();
+
+// In the order in which help lists them.
+const std::vector<Command>& commands();
+
+// Throws a usage error that names the nearest command if there is none of that name.
+const Command& find_command(const std::string& name);
+
+}  // namespace sluice::cli

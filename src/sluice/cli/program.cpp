@@ -1,0 +1,52 @@
+#include "sluice/cli/program.h"
+
+#include <ostream>
+
+#include "sluice/base/assert.h"
+#include "sluice/base/error.h"
+#include "sluice/cli/commands.h"
+#include "sluice/cli/options.h"
+#include "sluice/cli/render.h"
+
+namespace sluice::cli {
+namespace {
+
+void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& messages) {
+  if (arguments.empty()) {
+    throw usage_error({.what = "no command given", .hint = "sluice help lists the commands"});
+  }
+  const std::string& first = arguments.front();
+  if (first == "--version" || first == "-V") {
+    out << version_line() << '\n';
+    return;
+  }
+  const bool asks_for_help = first == "--help" || first == "-h";
+  DeclaredCommand declared = declare(find_command(asks_for_help ? "help" : first));
+  if (parse(declared, {arguments.begin() + 1, arguments.end()}) == Parsed::ShowHelp) {
+    out << help_text(declared);
+    return;
+  }
+  Log log(declared.common->quiet ? LogLevel::Quiet : LogLevel::Normal, messages);
+  declared.action({*declared.common, out, log});
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& messages) {
+  Log log(LogLevel::Quiet, messages);
+  try {
+    dispatch(arguments, out, messages);
+    if (!out.flush()) throw failure({.where = "standard output", .what = "cannot write the result"});
+    return 0;
+  } catch (const Error& error) {
+    log.error("{}", error.what());
+    return error.exit_code();
+  } catch (const AssertionError& error) {
+    log.error("a bug in sluice, please report it: {}", error.what());
+  } catch (const std::exception& error) {
+    log.error("{}", error.what());
+  }
+  return static_cast<int>(ErrorKind::Failed);
+}
+
+}  // namespace sluice::cli

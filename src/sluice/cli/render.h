@@ -1,0 +1,37 @@
+// Descriptions of the program made from the command table: help, man page, shell completion.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sluice/cli/options.h"
+
+namespace sluice::cli {
+
+std::string version_line();  // "sluice 0.1.0"
+
+std::string overview_text();                             // sluice help
+std::string help_text(const DeclaredCommand& declared);  // sluice help COMMAND
+std::string man_page();                                  // roff
+std::string bash_completion();
+
+// One option or argument as a person sees it.
+struct OptionDescription {
+  std::string names;  // "--threads N", "-h, --help", "COMMAND"
+  std::string text;
+  bool positional = false;
+};
+
+std::vector<OptionDescription> describe_options(const DeclaredCommand& declared);
+
+// "sluice doctor [options]"
+std::string usage_line(const DeclaredCommand& declared);
+
+struct ExitCodeDescription {
+  int code;
+  const char* meaning;
+};
+
+const std::vector<ExitCodeDescription>& exit_codes();
+
+}  // namespace sluice::cli

@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include "sluice/cli/commands.h"
+#include "sluice/cli/render.h"
+
+namespace sluice::cli {
+namespace {
+
+// Hyphens that must stay hyphens, and characters that roff reads as commands.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
+
+std::string command_section(const Command& command) {
+  const DeclaredCommand declared = declare(command);
+  std::string text = fmt::format(".SS {}\n{}\n.PP\n.B {}\n", escaped(command.name),
+                                 escaped(command.description), escaped(usage_line(declared)));
+  for (const auto& option : describe_options(declared)) {
+    text += fmt::format(".TP\n.B {}\n{}\n", escaped(option.names), escaped(option.text));
+  }
+  for (const std::string& example : command.examples) text += ".PP\n.EX\n" + escaped(example) + "\n.EE\n";
+  return text;
+}
+
+}  // namespace
+
+std::string man_page() {
+  std::string page = fmt::format(".TH SLUICE 1 \"\" \"{}\" \"User Commands\"\n", version_line());
+  page += ".SH NAME\nsluice \\- a laboratory for gated attention in language models\n";
+  page += ".SH SYNOPSIS\n.B sluice\n.I COMMAND\n[options]\n";
+  page += ".SH COMMANDS\n";
+  for (const Command& command : commands()) page += command_section(command);
+  page += ".SH EXIT STATUS\n";
+  for (const auto& [code, meaning] : exit_codes())
+    page += fmt::format(".TP\n.B {}\n{}\n", code, escaped(meaning));
+  page += ".SH ENVIRONMENT\n.TP\n.B SLUICE_ISA\nThe instruction set to use when \\-\\-isa is not given.\n";
+  return page;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,27 @@
+// How fast this machine is, measured: the peaks that every reported share refers to.
+#pragma once
+
+#include <optional>
+
+#include "sluice/base/memory.h"
+#include "sluice/base/threads.h"
+#include "sluice/kernels/peak.h"
+
+namespace sluice {
+
+// Medians over repetitions, on one core and on all threads at once.
+struct Rate {
+  double one_core = 0;
+  double all_threads = 0;
+};
+
+struct MachinePeaks {
+  Rate f32_flops;                  // multiply-adds in registers, floating-point operations per second
+  std::optional<Rate> bf16_flops;  // tiles; none without a tile unit
+  Rate read_bandwidth;             // bytes per second from memory
+};
+
+// Takes about two seconds.
+MachinePeaks measure_peaks(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool);
+
+}  // namespace sluice

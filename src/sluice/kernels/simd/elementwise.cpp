@@ -1,0 +1,141 @@
+// Elementwise kernels and plain sums. All are bounded by memory bandwidth; swiglu comes close to the
+// arithmetic of its exponential when the data fits a cache.
+#include "sluice/kernels/simd/math.h"
+#include "sluice/kernels/simd/register.h"
+
+namespace sluice::SLUICE_SIMD_NAMESPACE {
+namespace {
+
+void scaled_add(const ScaledAdd<float>& args, Range range) {
+  const Vector factor = set(args.factor);
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    store(hn::MulAdd(factor, load(args.b + i, part), load(args.a + i, part)), args.y + i, part);
+  });
+}
+
+void scale(const Scale<float>& args, Range range) {
+  const Vector factor = set(args.factor);
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    store(hn::Mul(factor, load(args.x + i, part)), args.y + i, part);
+  });
+}
+
+void swiglu_forward(const SwigluForward<float>& args, Range range) {
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    store(hn::Mul(silu(load(args.gate + i, part)), load(args.up + i, part)), args.y + i, part);
+  });
+}
+
+void swiglu_backward(const SwigluBackward<float>& args, Range range) {
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    const ValueAndSlope gate = silu_with_slope(load(args.gate + i, part));
+    const Vector dy = load(args.dy + i, part);
+    const Vector up = load(args.up + i, part);
+    store(hn::Mul(hn::Mul(dy, up), gate.slope), args.dgate + i, part);
+    store(hn::Mul(dy, gate.value), args.dup + i, part);
+  });
+}
+
+void block_sum(const BlockSum<float>& args, Range blocks) {
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+    const float* x = args.x + block * kSumBlock;
+    const int64_t left = args.count - block * kSumBlock;
+    args.sums[block] = sum(left < kSumBlock ? left : kSumBlock, [&](int64_t i, auto part, Vector total) {
+      return hn::Add(total, load(x + i, part));
+    });
+  }
+}
+
+// Four rows at a time, so that y is read and written once per four rows of x.
+void column_sum(const ColumnSum<float>& args, Range columns) {
+  constexpr int64_t kRows = 4;
+  const int64_t cols = args.cols;
+  int64_t row = 0;
+  for (; row + kRows <= args.rows; row += kRows) {
+    const float* x = args.x + row * cols;
+    for_each_vector(columns.begin, columns.end, [&](int64_t c, auto part) {
+      Vector total = hn::Add(load(args.y + c, part), load(x + c, part));
+      total = hn::Add(total, load(x + cols + c, part));
+      total = hn::Add(total, load(x + 2 * cols + c, part));
+      total = hn::Add(total, load(x + 3 * cols + c, part));
+      store(total, args.y + c, part);
+    });
+  }
+  for (; row < args.rows; ++row) {
+    for_each_vector(columns.begin, columns.end, [&](int64_t c, auto part) {
+      store(hn::Add(load(args.y + c, part), load(args.x + row * cols + c, part)), args.y + c, part);
+    });
+  }
+}
+
+void repeat_row(const RepeatRow<float>& args, Range rows) {
+  if (args.cols == 0) return;
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    std::memcpy(args.y + row * args.cols, args.x, static_cast<size_t>(args.cols) * sizeof(float));
+  }
+}
+
+using Bits = hn::RebindToUnsigned<Tag>;
+using Halves = hn::Rebind<uint16_t, Tag>;  // as many 16-bit lanes as a Vector has 32-bit ones
+
+hn::Vec<Halves> load_bf16(const Bf16* x, Full) {
+  return hn::LoadU(Halves{}, &x->bits);
+}
+
+hn::Vec<Halves> load_bf16(const Bf16* x, Tail tail) {
+  alignas(sizeof(Vector)) uint16_t lanes[kLanes] = {};
+  std::memcpy(lanes, x, static_cast<size_t>(tail.lanes) * sizeof(Bf16));
+  return hn::Load(Halves{}, lanes);
+}
+
+void store_bf16(hn::Vec<Halves> v, Bf16* y, Full) {
+  hn::StoreU(v, Halves{}, &y->bits);
+}
+
+void store_bf16(hn::Vec<Halves> v, Bf16* y, Tail tail) {
+  alignas(sizeof(Vector)) uint16_t lanes[kLanes];
+  hn::Store(v, Halves{}, lanes);
+  std::memcpy(y, lanes, static_cast<size_t>(tail.lanes) * sizeof(Bf16));
+}
+
+// The rounding of tensor/bf16.h on the bits. Highway's own conversion truncated in older versions.
+hn::Vec<Halves> round_to_bf16(Vector x) {
+  const Bits tag_bits{};
+  const hn::RebindToSigned<Tag> tag_signed{};
+  const auto bits = hn::BitCast(tag_bits, x);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(tag_bits, 1));
+  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(tag_bits, 0x7fff)));
+  const auto quiet = hn::Or(bits, hn::Set(tag_bits, 0x400000));
+  const Vector chosen = hn::IfThenElse(hn::Eq(x, x), hn::BitCast(tag, rounded), hn::BitCast(tag, quiet));
+  const auto upper = hn::ShiftRight<16>(hn::BitCast(tag_bits, chosen));
+  return hn::DemoteTo(Halves{}, hn::BitCast(tag_signed, upper));
+}
+
+void to_bf16(const ToBf16<float>& args, Range range) {
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    store_bf16(round_to_bf16(load(args.x + i, part)), args.y + i, part);
+  });
+}
+
+void from_bf16(const FromBf16<float>& args, Range range) {
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    const auto bits = hn::ShiftLeft<16>(hn::PromoteTo(Bits{}, load_bf16(args.x + i, part)));
+    store(hn::BitCast(tag, bits), args.y + i, part);
+  });
+}
+
+}  // namespace
+
+void add_elementwise(Kernels<float>& table) {
+  table.scaled_add = scaled_add;
+  table.scale = scale;
+  table.swiglu_forward = swiglu_forward;
+  table.swiglu_backward = swiglu_backward;
+  table.block_sum = block_sum;
+  table.column_sum = column_sum;
+  table.repeat_row = repeat_row;
+  table.to_bf16 = to_bf16;
+  table.from_bf16 = from_bf16;
+}
+
+}  // namespace sluice::SLUICE_SIMD_NAMESPACE

@@ -1,0 +1,17 @@
+#include "sluice/kernels/simd/register.h"
+
+#include "sluice/kernels/blas/gemm.h"
+
+namespace sluice::SLUICE_SIMD_NAMESPACE {
+
+void fill(Kernels<float>& table) {
+  table.gemm = blas::gemm;
+  add_attention(table);
+  add_elementwise(table);
+  add_embedding(table);
+  add_gate(table);
+  add_loss(table);
+  add_norm(table);
+}
+
+}  // namespace sluice::SLUICE_SIMD_NAMESPACE

@@ -1,0 +1,24 @@
+// f32 kernels through Highway. This folder is compiled once per instruction set, each time with the flags of
+// that set and into a namespace of its own, SLUICE_SIMD_NAMESPACE. Nothing with external linkage may be
+// defined outside that namespace: the linker could pick an inline function built for AVX-512 and run it on a
+// CPU without (tools/check-isa-symbols.sh watches).
+#pragma once
+
+#include "sluice/kernels/peak.h"
+#include "sluice/kernels/table.h"
+
+namespace sluice::SLUICE_SIMD_NAMESPACE {
+
+void add_attention(Kernels<float>& table);
+void add_elementwise(Kernels<float>& table);
+void add_embedding(Kernels<float>& table);
+void add_gate(Kernels<float>& table);
+void add_loss(Kernels<float>& table);
+void add_norm(Kernels<float>& table);
+
+// All of the above and the matrix product of OpenBLAS.
+void fill(Kernels<float>& table);
+
+PeakKernels peak();
+
+}  // namespace sluice::SLUICE_SIMD_NAMESPACE

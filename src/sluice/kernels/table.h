@@ -1,0 +1,54 @@
+// The dispatch table: every operation the engine needs, as one function per instruction set.
+// A kernel works on the part of its output that a Range or a unit number names and touches nothing else; who
+// runs which part on which thread is decided in ops/.
+#pragma once
+
+#include "sluice/base/threads.h"
+#include "sluice/kernels/attention.h"
+#include "sluice/kernels/elementwise.h"
+#include "sluice/kernels/embedding.h"
+#include "sluice/kernels/gate.h"
+#include "sluice/kernels/gemm.h"
+#include "sluice/kernels/loss.h"
+#include "sluice/kernels/norm.h"
+
+namespace sluice {
+
+template <class Args>
+using RangeKernel = void (*)(const Args&, Range);
+
+template <class T>
+struct Kernels {
+  void (*gemm)(const Gemm<T>&) = nullptr;
+
+  RangeKernel<ScaledAdd<T>> scaled_add = nullptr;
+  RangeKernel<Scale<T>> scale = nullptr;
+  RangeKernel<SwigluForward<T>> swiglu_forward = nullptr;
+  RangeKernel<SwigluBackward<T>> swiglu_backward = nullptr;
+  RangeKernel<BlockSum<T>> block_sum = nullptr;
+  RangeKernel<ColumnSum<T>> column_sum = nullptr;
+  RangeKernel<RepeatRow<T>> repeat_row = nullptr;
+  RangeKernel<ToBf16<T>> to_bf16 = nullptr;
+  RangeKernel<FromBf16<T>> from_bf16 = nullptr;
+
+  RangeKernel<EmbeddingForward<T>> embedding_forward = nullptr;
+  RangeKernel<EmbeddingBackward<T>> embedding_backward = nullptr;
+
+  RangeKernel<RmsNormForward<T>> rms_norm_forward = nullptr;
+  RangeKernel<RmsNormBackward<T>> rms_norm_backward = nullptr;
+  RangeKernel<NormRopeForward<T>> norm_rope_forward = nullptr;
+  RangeKernel<NormRopeBackward<T>> norm_rope_backward = nullptr;
+
+  // The last argument is a workspace of attention_workspace(shape) elements.
+  void (*attention_forward)(const AttentionForward<T>&, int64_t unit, T* workspace) = nullptr;
+  void (*attention_backward)(const AttentionBackward<T>&, int64_t unit, T* workspace) = nullptr;
+
+  RangeKernel<GateForward<T>> gate_forward = nullptr;
+  RangeKernel<GateBackward<T>> gate_backward = nullptr;
+  RangeKernel<GateValues<T>> gate_values = nullptr;
+
+  RangeKernel<CrossEntropyForward<T>> cross_entropy_forward = nullptr;
+  RangeKernel<CrossEntropyBackward<T>> cross_entropy_backward = nullptr;
+};
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// Causal scaled-dot-product attention with grouped queries.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sluice/ops/sequences.h"
+#include "sluice/ops/tape.h"
+
+namespace sluice {
+
+struct AttentionOptions {
+  int64_t heads = 0;
+  int64_t kv_heads = 0;                     // divides heads
+  std::optional<double> scale = {};         // 1 / sqrt(hd) by default
+  std::vector<Tensor>* capture_probs = {};  // if given, filled with one [H, T, T] per sequence
+};
+
+struct AttentionInputs {
+  Var q;  // [N, H · hd]
+  Var k;  // [N, K · hd]
+  Var v;  // [N, K · hd]
+};
+
+// y[N, H · hd]; a token attends to itself and to the earlier ones of its own sequence.
+Var attention(const Context& context, const AttentionInputs& inputs, const Sequences& sequences,
+              const AttentionOptions& options);
+
+}  // namespace sluice

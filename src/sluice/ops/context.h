@@ -1,0 +1,46 @@
+// What every op gets besides its operands: the engine, and the tape if gradients are wanted.
+// A small value: copy it to switch the tape for a part of the computation.
+#pragma once
+
+#include <algorithm>
+
+#include "sluice/ops/engine.h"
+
+namespace sluice {
+
+class Tape;
+
+struct Context {
+  Engine& engine;
+  Tape* tape = nullptr;  // none: inference, nothing is kept
+
+  Context with_tape(Tape* other) const { return {engine, other}; }
+
+  const Threads& threads() const { return engine.threads(); }
+
+  template <class T>
+  const Kernels<T>& kernels() const {
+    return engine.kernels<T>();
+  }
+
+  // Runs a kernel over `n` indices, each touching about `width` elements, on all threads.
+  template <class Args>
+  void run(RangeKernel<Args> kernel, const Args& args, int64_t n, int64_t width) const {
+    // About 64 KiB of f32 per thread at least: less is done before another thread has started.
+    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(width, 1));
+    threads().split(n, grain, [&](Range range) { kernel(args, range); });
+  }
+
+  Tensor empty(const Shape& shape, DType dtype) const { return Tensor::empty(engine.pool(), shape, dtype); }
+  Tensor zeros(const Shape& shape, DType dtype) const { return Tensor::zeros(engine.pool(), shape, dtype); }
+  Tensor empty_like(const Tensor& other) const { return empty(other.shape(), other.dtype()); }
+};
+
+// Calls body(T{}) with the C++ type of a floating-point dtype that kernels compute in.
+template <class Body>
+decltype(auto) with_compute_type(const char* op, DType dtype, Body&& body) {
+  SLUICE_ASSERT(dtype == DType::F32 || dtype == DType::F64, "{}: cannot compute in {}", op, name_of(dtype));
+  return dtype == DType::F64 ? body(double{}) : body(float{});
+}
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+#include "sluice/ops/embedding.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+Var embedding(const Context& context, const Var& table, const Tensor& ids) {
+  const int64_t vocabulary = table.rows();
+  const auto outside =
+      std::ranges::find_if(ids.values<int32_t>(), [&](int32_t id) { return id < 0 || id >= vocabulary; });
+  SLUICE_ASSERT(outside == ids.values<int32_t>().end(), "embedding: id {} of a vocabulary of {}", *outside,
+                vocabulary);
+  Tensor y = context.empty({ids.count(), table.cols()}, table.dtype());
+  with_compute_type("embedding", table.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const EmbeddingForward<T> args{.table = table.value().data<T>(),
+                                   .ids = ids.data<int32_t>(),
+                                   .width = table.cols(),
+                                   .y = y.data<T>()};
+    context.run(context.kernels<T>().embedding_forward, args, ids.count(), args.width);
+  });
+  return result(context, std::move(y), {table.slot()},
+                [table = table.slot(), shape = table.shape(), ids](Gradients& gradients) {
+                  const Tensor& dy = gradients.dy();
+                  const Tensor dtable = gradients.accumulator(table, shape, dy.dtype());
+                  with_compute_type("embedding", dy.dtype(), [&](auto zero) {
+                    using T = decltype(zero);
+                    const EmbeddingBackward<T> args{.ids = ids.data<int32_t>(),
+                                                    .tokens = ids.count(),
+                                                    .dy = dy.data<T>(),
+                                                    .width = dy.cols(),
+                                                    .dtable = dtable.data<T>()};
+                    const Context& inner = gradients.context();
+                    inner.run(inner.kernels<T>().embedding_backward, args, args.width, args.tokens);
+                  });
+                });
+}
+
+}  // namespace sluice

@@ -1,0 +1,94 @@
+#include "sluice/ops/linear.h"
+
+#include "sluice/ops/arithmetic.h"
+#include "sluice/ops/matmul.h"
+
+namespace sluice {
+namespace {
+
+// Shapes: x [N, K], weight [M, K], y and dy [N, M].
+struct Sizes {
+  int64_t n, m, k;
+};
+
+// y starts as the bias in every row, and the product is added to it.
+Tensor biased_rows(const Context& context, const Var& bias, int64_t rows) {
+  return repeat_row(context.with_tape(nullptr), Var(bias.value()), rows).value();
+}
+
+template <class T>
+void multiply(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
+              const GradientTarget& y) {
+  matmul<T>(context, {.m = sizes.n,
+                      .n = sizes.m,
+                      .k = sizes.k,
+                      .a = x.value().data<T>(),
+                      .a_stride = sizes.k,
+                      .b = weight.value().data<T>(),
+                      .b_stride = sizes.k,
+                      .b_transpose = Transpose::Yes,
+                      .c = y.tensor.data<T>(),
+                      .c_stride = sizes.m,
+                      .output = y.output});
+}
+
+template <class T>
+void input_gradient(Gradients& gradients, const Sizes& sizes, const Var& x, const Var& weight) {
+  const GradientTarget dx = gradients.target(x.slot(), x.shape(), x.dtype());
+  matmul<T>(gradients.context(), {.m = sizes.n,
+                                  .n = sizes.k,
+                                  .k = sizes.m,
+                                  .a = gradients.dy().data<T>(),
+                                  .a_stride = sizes.m,
+                                  .b = weight.value().data<T>(),
+                                  .b_stride = sizes.k,
+                                  .c = dx.tensor.data<T>(),
+                                  .c_stride = sizes.k,
+                                  .output = dx.output});
+}
+
+template <class T>
+void weight_gradient(Gradients& gradients, const Sizes& sizes, const Var& x, const Var& weight) {
+  const GradientTarget dw = gradients.target(weight.slot(), weight.shape(), weight.dtype());
+  matmul<T>(gradients.context(), {.m = sizes.m,
+                                  .n = sizes.k,
+                                  .k = sizes.n,
+                                  .a = gradients.dy().data<T>(),
+                                  .a_stride = sizes.m,
+                                  .a_transpose = Transpose::Yes,
+                                  .b = x.value().data<T>(),
+                                  .b_stride = sizes.k,
+                                  .c = dw.tensor.data<T>(),
+                                  .c_stride = sizes.k,
+                                  .output = dw.output});
+}
+
+}  // namespace
+
+Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias) {
+  const Sizes sizes{.n = x.rows(), .m = weight.rows(), .k = weight.cols()};
+  const bool biased = bias.value().defined();
+  SLUICE_ASSERT(x.cols() == sizes.k, "linear: input has {} columns, weight {}", x.cols(), sizes.k);
+  SLUICE_ASSERT(x.dtype() == weight.dtype(), "linear: input is {}, weight {}", name_of(x.dtype()),
+                name_of(weight.dtype()));
+  SLUICE_ASSERT(!biased || bias.value().count() == sizes.m, "linear: bias {} for {} outputs",
+                bias.shape().text(), sizes.m);
+  const GradientTarget y = biased ? GradientTarget{biased_rows(context, bias, sizes.n), Output::Accumulate}
+                                  : GradientTarget{context.empty({sizes.n, sizes.m}, x.dtype())};
+  with_compute_type("linear", x.dtype(),
+                    [&](auto zero) { multiply<decltype(zero)>(context, sizes, x, weight, y); });
+  return result(context, y.tensor, {x.slot(), weight.slot(), bias.slot()},
+                [x, weight, bias = bias.slot(), sizes](Gradients& gradients) {
+                  const Tensor& dy = gradients.dy();
+                  with_compute_type("linear", dy.dtype(), [&](auto zero) {
+                    using T = decltype(zero);
+                    if (x.wants_gradient()) input_gradient<T>(gradients, sizes, x, weight);
+                    if (weight.wants_gradient()) weight_gradient<T>(gradients, sizes, x, weight);
+                  });
+                  if (!bias) return;
+                  add_column_sums(gradients.context(), dy,
+                                  gradients.accumulator(bias, {sizes.m}, dy.dtype()));
+                });
+}
+
+}  // namespace sluice

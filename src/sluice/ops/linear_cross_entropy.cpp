@@ -1,0 +1,161 @@
+#include "sluice/ops/linear_cross_entropy.h"
+
+#include <algorithm>
+
+#include "sluice/ops/arithmetic.h"
+#include "sluice/ops/matmul.h"
+
+namespace sluice {
+namespace {
+
+// Shapes: x [N, D], weight [V, D], logits [chunk, V].
+struct Saved {
+  Var x, weight;
+  Tensor targets;
+  Tensor log_sum_exp;  // [N]
+  int64_t chunk;
+  int64_t counted;  // targets that are not ignored
+
+  int64_t width() const { return x.cols(); }
+  int64_t vocabulary() const { return weight.rows(); }
+  Tensor logits(const Context& context) const {
+    return context.empty({std::min(chunk, x.rows()), vocabulary()}, x.dtype());
+  }
+};
+
+// Calls body for consecutive ranges of at most `chunk` rows.
+template <class Body>
+void for_chunks(const Saved& saved, const Body& body) {
+  for (int64_t begin = 0; begin < saved.x.rows(); begin += saved.chunk) {
+    body(Range{begin, std::min(begin + saved.chunk, saved.x.rows())});
+  }
+}
+
+template <class T>
+void compute_logits(const Context& context, const Saved& saved, Range rows, T* logits) {
+  matmul<T>(context, {.m = rows.size(),
+                      .n = saved.vocabulary(),
+                      .k = saved.width(),
+                      .a = saved.x.value().data<T>() + rows.begin * saved.width(),
+                      .a_stride = saved.width(),
+                      .b = saved.weight.value().data<T>(),
+                      .b_stride = saved.width(),
+                      .b_transpose = Transpose::Yes,
+                      .c = logits,
+                      .c_stride = saved.vocabulary()});
+}
+
+template <class T>
+void forward(const Context& context, const Saved& saved, const Tensor& loss) {
+  const Tensor logits = saved.logits(context);
+  const Tensor losses = context.empty({saved.x.rows()}, saved.x.dtype());
+  for_chunks(saved, [&](Range rows) {
+    compute_logits(context, saved, rows, logits.data<T>());
+    const CrossEntropyForward<T> args{.logits = logits.data<T>(),
+                                      .targets = saved.targets.data<int32_t>() + rows.begin,
+                                      .vocabulary = saved.vocabulary(),
+                                      .loss = losses.data<T>() + rows.begin,
+                                      .log_sum_exp = saved.log_sum_exp.data<T>() + rows.begin};
+    context.run(context.kernels<T>().cross_entropy_forward, args, rows.size(), args.vocabulary);
+  });
+  const auto counted = static_cast<double>(std::max<int64_t>(saved.counted, 1));
+  *loss.data<T>() = static_cast<T>(sum(context, losses) / counted);
+}
+
+template <class T>
+struct Chunk {
+  Range rows;
+  const T* dlogits;
+};
+
+// Undefined tensors where no gradient is wanted.
+struct Targets {
+  GradientTarget dx, dw;
+};
+
+// dx = dlogits · W for one chunk, dW += dlogitsᵀ · x over all of them.
+template <class T>
+void spread(const Context& context, const Saved& saved, const Chunk<T>& chunk, const Targets& targets) {
+  const auto& [rows, dlogits] = chunk;
+  const auto& [dx, dw] = targets;
+  const int64_t width = saved.width();
+  if (dx.tensor.defined()) {
+    matmul<T>(context, {.m = rows.size(),
+                        .n = width,
+                        .k = saved.vocabulary(),
+                        .a = dlogits,
+                        .a_stride = saved.vocabulary(),
+                        .b = saved.weight.value().data<T>(),
+                        .b_stride = width,
+                        .c = dx.tensor.data<T>() + rows.begin * width,
+                        .c_stride = width,
+                        .output = dx.output});
+  }
+  if (dw.tensor.defined()) {
+    matmul<T>(context, {.m = saved.vocabulary(),
+                        .n = width,
+                        .k = rows.size(),
+                        .a = dlogits,
+                        .a_stride = saved.vocabulary(),
+                        .a_transpose = Transpose::Yes,
+                        .b = saved.x.value().data<T>() + rows.begin * width,
+                        .b_stride = width,
+                        .c = dw.tensor.data<T>(),
+                        .c_stride = width,
+                        .output = rows.begin == 0 ? dw.output : Output::Accumulate});
+  }
+}
+
+template <class T>
+void backward(const Saved& saved, Gradients& gradients) {
+  const Context& context = gradients.context();
+  const Tensor logits = saved.logits(context);
+  const auto target_for = [&](const Var& var) {
+    return var.wants_gradient() ? gradients.target(var.slot(), var.shape(), var.dtype()) : GradientTarget{};
+  };
+  const Targets targets{.dx = target_for(saved.x), .dw = target_for(saved.weight)};
+  const bool untouched = saved.x.rows() == 0 && targets.dw.output == Output::Overwrite;
+  if (untouched && targets.dw.tensor.defined()) targets.dw.tensor.fill_zero();
+  const T dloss = *gradients.dy().data<T>();
+  for_chunks(saved, [&](Range rows) {
+    compute_logits(context, saved, rows, logits.data<T>());
+    const CrossEntropyBackward<T> args{.logits = logits.data<T>(),
+                                       .targets = saved.targets.data<int32_t>() + rows.begin,
+                                       .log_sum_exp = saved.log_sum_exp.data<T>() + rows.begin,
+                                       .vocabulary = saved.vocabulary(),
+                                       .factor = dloss / static_cast<T>(std::max<int64_t>(saved.counted, 1))};
+    context.run(context.kernels<T>().cross_entropy_backward, args, rows.size(), args.vocabulary);
+    spread<T>(context, saved, {rows, logits.data<T>()}, targets);
+  });
+}
+
+}  // namespace
+
+Var linear_cross_entropy(const Context& context, const Var& x, const Var& weight, const Tensor& targets,
+                         const LinearCrossEntropyOptions& options) {
+  SLUICE_ASSERT(x.cols() == weight.cols(), "linear_cross_entropy: input has {} columns, weight {}", x.cols(),
+                weight.cols());
+  SLUICE_ASSERT(targets.count() == x.rows(), "linear_cross_entropy: {} targets for {} rows", targets.count(),
+                x.rows());
+  SLUICE_ASSERT(options.chunk > 0 && weight.rows() > 0, "linear_cross_entropy: chunk {}, vocabulary {}",
+                options.chunk, weight.rows());
+  const auto ids = targets.values<int32_t>();
+  SLUICE_ASSERT(std::ranges::all_of(
+                    ids, [&](int32_t id) { return id == kIgnoredTarget || (id >= 0 && id < weight.rows()); }),
+                "linear_cross_entropy: a target lies outside the vocabulary of {}", weight.rows());
+  const Saved saved{.x = x,
+                    .weight = weight,
+                    .targets = targets,
+                    .log_sum_exp = context.empty({x.rows()}, x.dtype()),
+                    .chunk = options.chunk,
+                    .counted = std::ranges::count_if(ids, [](int32_t id) { return id != kIgnoredTarget; })};
+  Tensor loss = context.empty({}, x.dtype());
+  with_compute_type("linear_cross_entropy", x.dtype(),
+                    [&](auto zero) { forward<decltype(zero)>(context, saved, loss); });
+  return result(context, std::move(loss), {x.slot(), weight.slot()}, [saved](Gradients& gradients) {
+    with_compute_type("linear_cross_entropy", saved.x.dtype(),
+                      [&](auto zero) { backward<decltype(zero)>(saved, gradients); });
+  });
+}
+
+}  // namespace sluice

@@ -1,0 +1,116 @@
+#include "sluice/ops/tape.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sluice/ops/arithmetic.h"
+
+namespace sluice {
+namespace {
+
+Tensor ones(const Context& context, const Tensor& like) {
+  Tensor seed = context.empty_like(like);
+  with_compute_type("tape", like.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    std::ranges::fill(seed.values<T>(), T(1));
+  });
+  return seed;
+}
+
+}  // namespace
+
+void Gradients::add(Slot slot, Tensor gradient) {
+  if (!slot) return;
+  Tensor& grad = tape_.grad_of(slot);
+  if (!grad.defined()) {
+    grad = std::move(gradient);
+    return;
+  }
+  // Gradients may share memory (a residual hands the same one to both sides): never write to a shared one.
+  Tensor sum = grad.is_unshared() ? grad : context_.empty_like(grad);
+  add_into(context_, sum, grad, gradient);
+  grad = std::move(sum);
+}
+
+GradientTarget Gradients::target(Slot slot, const Shape& shape, DType dtype) {
+  Tensor& grad = tape_.grad_of(slot);
+  if (!grad.defined()) {
+    grad = context_.empty(shape, dtype);
+    return {grad, Output::Overwrite};
+  }
+  if (!grad.is_unshared()) grad = grad.copy(context_.engine.pool());
+  return {grad, Output::Accumulate};
+}
+
+Tensor Gradients::accumulator(Slot slot, const Shape& shape, DType dtype) {
+  GradientTarget made = target(slot, shape, dtype);
+  if (made.output == Output::Overwrite) made.tensor.fill_zero();
+  return made.tensor;
+}
+
+Var Tape::leaf(Tensor value) {
+  return append(std::move(value), {});
+}
+
+Var Tape::watch(Parameter& parameter) {
+  return append(parameter.value, {.parameter = &parameter});
+}
+
+Var Tape::record(Tensor value, BackwardFunction backward) {
+  return append(std::move(value), {.backward = std::move(backward)});
+}
+
+Var Tape::append(Tensor value, Node node) {
+  SLUICE_ASSERT(!played_, "tape: recorded on after it was played");
+  nodes_.push_back(std::move(node));
+  return Var(std::move(value), Slot{this, nodes_.size() - 1});
+}
+
+Tensor& Tape::grad_of(Slot slot) {
+  SLUICE_ASSERT(slot.tape == this, "tape: a value of another tape, or of none, was used");
+  Node& node = nodes_[slot.index];
+  return node.parameter != nullptr ? node.parameter->grad : node.grad;
+}
+
+void Tape::backward(const Context& context, const Var& output, Tensor seed) {
+  SLUICE_ASSERT(!played_, "tape: played twice");
+  SLUICE_ASSERT(seed.shape() == output.shape(), "tape: gradient {} for a value {}", seed.shape().text(),
+                output.shape().text());
+  // Backward functions record nothing, even if the caller's context still has this tape.
+  const Context silent = context.with_tape(nullptr);
+  Gradients(silent, *this, seed).add(output.slot(), seed);
+  seed = {};
+  played_ = true;
+  for (size_t i = output.slot().index + 1; i-- > 0;) {
+    // Taken out of the tape: dropping them at the end of the round frees what only this step needed.
+    const BackwardFunction play = std::exchange(nodes_[i].backward, nullptr);
+    if (!play) continue;
+    const Tensor dy = std::exchange(nodes_[i].grad, {});
+    if (!dy.defined()) continue;
+    Gradients gradients(silent, *this, dy);
+    play(gradients);
+  }
+}
+
+void Tape::backward(const Context& context, const Var& loss) {
+  SLUICE_ASSERT(loss.shape().count() == 1, "tape: {} is not a scalar", loss.shape().text());
+  backward(context, loss, ones(context, loss.value()));
+}
+
+const Tensor& Tape::gradient(const Var& leaf) const {
+  SLUICE_ASSERT(leaf.slot().tape == this, "tape: a value of another tape, or of none, was asked for");
+  return nodes_[leaf.slot().index].grad;
+}
+
+Var use(const Context& context, Parameter& parameter) {
+  return context.tape == nullptr ? Var(parameter.value) : context.tape->watch(parameter);
+}
+
+Var result(const Context& context, Tensor value, std::initializer_list<Slot> operands,
+           BackwardFunction backward) {
+  const bool wanted = std::ranges::any_of(operands, [](Slot slot) { return static_cast<bool>(slot); });
+  if (context.tape == nullptr || !wanted) return Var(std::move(value));
+  return context.tape->record(std::move(value), std::move(backward));
+}
+
+}  // namespace sluice

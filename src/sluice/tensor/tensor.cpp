@@ -1,0 +1,50 @@
+#include "sluice/tensor/tensor.h"
+
+#include <cstring>
+
+namespace sluice {
+
+Tensor Tensor::empty(MemoryPool& pool, const Shape& shape, DType dtype) {
+  Tensor tensor;
+  tensor.shape_ = shape;
+  tensor.dtype_ = dtype;
+  tensor.storage_ = std::make_shared<MemoryPool::Block>(pool.allocate(tensor.bytes()));
+  return tensor;
+}
+
+Tensor Tensor::zeros(MemoryPool& pool, const Shape& shape, DType dtype) {
+  Tensor tensor = empty(pool, shape, dtype);
+  tensor.fill_zero();
+  return tensor;
+}
+
+Tensor Tensor::reshaped(const Shape& shape) const {
+  SLUICE_ASSERT(shape.count() == count(), "tensor: {} cannot be reshaped to {}", shape_.text(), shape.text());
+  Tensor view = *this;
+  view.shape_ = shape;
+  return view;
+}
+
+Tensor Tensor::copy(MemoryPool& pool) const {
+  Tensor other = empty(pool, shape_, dtype_);
+  other.copy_in({raw(), bytes()});
+  return other;
+}
+
+void Tensor::fill_zero() const {
+  // Zero bits are zero in every element type.
+  if (bytes() > 0) std::memset(raw(), 0, bytes());
+}
+
+std::byte* Tensor::raw() const {
+  SLUICE_ASSERT(defined(), "tensor: used before it holds anything");
+  return storage_->data();
+}
+
+void Tensor::copy_in(std::span<const std::byte> source) const {
+  SLUICE_ASSERT(source.size() == bytes(), "tensor: {} bytes for a {} {} tensor", source.size(), shape_.text(),
+                name_of(dtype_));
+  if (!source.empty()) std::memcpy(raw(), source.data(), source.size());
+}
+
+}  // namespace sluice

@@ -1,0 +1,69 @@
+// A contiguous, row-major array in pooled memory. A Tensor is a handle: copies share the elements.
+// No arithmetic here; that is ops/.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "sluice/base/assert.h"
+#include "sluice/base/memory.h"
+#include "sluice/tensor/dtype.h"
+#include "sluice/tensor/shape.h"
+
+namespace sluice {
+
+class Tensor {
+ public:
+  Tensor() = default;  // holds nothing: defined() is false
+
+  static Tensor empty(MemoryPool& pool, const Shape& shape, DType dtype);
+  static Tensor zeros(MemoryPool& pool, const Shape& shape, DType dtype);
+
+  template <Element T>
+  static Tensor from(MemoryPool& pool, const Shape& shape, std::span<const T> values) {
+    Tensor tensor = empty(pool, shape, dtype_of<T>);
+    tensor.copy_in(std::as_bytes(values));
+    return tensor;
+  }
+
+  bool defined() const { return storage_ != nullptr; }
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+  int64_t count() const { return shape_.count(); }
+  int64_t rows() const { return shape_.rows(); }
+  int64_t cols() const { return shape_.cols(); }
+  size_t bytes() const { return static_cast<size_t>(count()) * size_of(dtype_); }
+
+  template <Element T>
+  T* data() const {
+    SLUICE_ASSERT(dtype_ == dtype_of<T>, "tensor: elements are {}, not {}", name_of(dtype_),
+                  name_of(dtype_of<T>));
+    return reinterpret_cast<T*>(raw());
+  }
+
+  template <Element T>
+  std::span<T> values() const {
+    return {data<T>(), static_cast<size_t>(count())};
+  }
+
+  // The same elements under another shape of equal count.
+  Tensor reshaped(const Shape& shape) const;
+
+  // A tensor of its own with the same elements.
+  Tensor copy(MemoryPool& pool) const;
+
+  void fill_zero() const;
+
+  // Whether no other handle shares the elements, so that writing to them disturbs nobody.
+  bool is_unshared() const { return storage_.use_count() == 1; }
+
+ private:
+  std::byte* raw() const;
+  void copy_in(std::span<const std::byte> source) const;
+
+  Shape shape_;
+  DType dtype_ = DType::F32;
+  std::shared_ptr<MemoryPool::Block> storage_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds and runs them all; the last line is "N passed, N failed".
+# Arguments go to every ctest run, e.g. ./test.sh -R Tape
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+passed=0 failed=0 skipped=0
+
+finish() {
+  if ((skipped > 0)); then echo "$skipped skipped"; fi
+  if ((passed + failed == 0)); then echo "no test ran"; fi
+  echo "$passed passed, $failed failed"
+  ((failed == 0 && passed > 0)) && exit 0
+  exit 1
+}
+
+fail_step() {
+  echo "$1 failed"
+  failed=$((failed + 1))
+}
+
+# run_tests NAME PRESET CTEST_ARGUMENT...
+run_tests() {
+  local name=$1 preset=$2 status=0 junit=$PWD/build/$1.junit.xml counts
+  shift 2
+  echo "== $name"
+  rm -f "$junit"
+  # Only what failed or was skipped is worth reading; ctest keeps the rest in its own log.
+  ctest --preset "$preset" --parallel "$(nproc)" --output-junit "$junit" "$@" 2>&1 |
+    { grep -Ev '^ +Start +[0-9]+: |   Passed +[0-9.]+ sec$' || true; } || status=$?
+  if [[ ! -f $junit ]]; then
+    fail_step "ctest"
+    return
+  fi
+  read -ra counts < <(scripts/count-results.sh "$junit")
+  passed=$((passed + counts[0]))
+  failed=$((failed + counts[1]))
+  skipped=$((skipped + counts[2]))
+  # ctest knows more ways to fail than its report has words for.
+  if ((status != 0 && counts[1] == 0)); then fail_step "ctest (exit status $status)"; fi
+}
+
+if ! scripts/install-deps.sh --tests; then
+  fail_step "installing the dependencies"
+  finish
+fi
+
+if scripts/build.sh dev; then
+  run_tests dev dev "$@"
+  # The first pass lets the machine choose its kernels. One more pass forces the next set below, which
+  # is what people with older processors get.
+  lower=scalar
+  if grep -qsw avx512f /proc/cpuinfo; then lower=avx2; fi
+  SLUICE_ISA=$lower run_tests "isa-$lower" dev --label-regex '^unit$' "$@"
+else
+  fail_step "building preset dev"
+fi
+
+if scripts/build.sh asan sluice_tests; then
+  run_tests asan asan --label-regex '^unit$' "$@"
+else
+  fail_step "building preset asan"
+fi
+
+finish

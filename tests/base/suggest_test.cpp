@@ -1,0 +1,59 @@
+#include "sluice/base/suggest.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sluice {
+namespace {
+
+const std::vector<std::string> kKeys = {"layers", "heads", "hidden", "learning_rate", "no"};
+
+TEST(Nearest, ForgivesOneInsertionDeletionOrReplacement) {
+  EXPECT_EQ(nearest("layerss", kKeys), "layers");
+  EXPECT_EQ(nearest("layer", kKeys), "layers");
+  EXPECT_EQ(nearest("hedds", kKeys), "heads");
+}
+
+TEST(Nearest, CountsASwapOfNeighboursOnce) {
+  // As two replacements, "abdc" would lose to the one of "abzd".
+  const std::vector<std::string> words = {"abdc", "abzd"};
+  EXPECT_EQ(nearest("abcd", words), "abdc");
+}
+
+TEST(Nearest, AllowsMoreEditsInLongWords) {
+  EXPECT_EQ(nearest("lernig_rat", kKeys), "learning_rate");
+}
+
+TEST(Nearest, IsEmptyWhenNothingIsClose) {
+  EXPECT_EQ(nearest("temperature", kKeys), "");
+  EXPECT_EQ(nearest("hexxxs", kKeys), "");
+  EXPECT_EQ(nearest("layers", {}), "");
+}
+
+TEST(Nearest, IsEmptyWhenNoLetterIsShared) {
+  EXPECT_EQ(nearest("x", kKeys), "");
+  EXPECT_EQ(nearest("", kKeys), "");
+}
+
+TEST(Nearest, PrefersTheFirstOfEquals) {
+  const std::vector<std::string> words = {"cat", "car"};
+  EXPECT_EQ(nearest("caz", words), "cat");
+}
+
+TEST(Nearest, PrefersTheExactWord) {
+  const std::vector<std::string> words = {"heat", "head", "heads"};
+  EXPECT_EQ(nearest("head", words), "head");
+}
+
+TEST(Nearest, RefusesAHugeWordWithoutComparingIt) {
+  EXPECT_EQ(nearest(std::string(50'000'000, 'l'), kKeys), "");
+}
+
+TEST(DidYouMean, IsAQuestionOrNothing) {
+  EXPECT_EQ(did_you_mean("layer", kKeys), "did you mean \"layers\"?");
+  EXPECT_EQ(did_you_mean("temperature", kKeys), "");
+}
+
+}  // namespace
+}  // namespace sluice
