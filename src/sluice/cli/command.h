@@ -1,13 +1,14 @@
 // What a command is: a row of the command table. Each command lives in a file of its own.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sluice/base/log.h"
+#include "sluice/cli/options.h"
 #include "sluice/ops/engine.h"
 
 namespace sluice::cli {
@@ -25,7 +26,7 @@ struct CommonOptions {
 
 // What a command runs with.
 struct Session {
-  CommonOptions options;
+  const CommonOptions& options;
   std::ostream& out;  // results
   Log& log;           // everything else
 };
@@ -35,11 +36,21 @@ using Action = std::function<void(const Session&)>;
 struct Command {
   std::string name;
   std::string summary;      // one line, for the list of commands
-  std::string description;  // a paragraph or two, for its own help
+  std::string description;  // a paragraph, for its own help
   std::vector<std::string> examples;
 
-  // Adds the command's own options and arguments to `app`; the action runs after they are parsed.
-  std::function<Action(CLI::App& app)> declare;
+  // Adds the command's own options; the action runs after they are parsed.
+  std::function<Action(Options&)> declare;
 };
+
+// A command with its options, ready to be parsed for or described.
+struct DeclaredCommand {
+  const Command& command;
+  std::unique_ptr<CommonOptions> common;
+  std::unique_ptr<Options> options;
+  Action action;
+};
+
+DeclaredCommand declare(const Command& command);
 
 }  // namespace sluice::cli

@@ -1,6 +1,6 @@
 #include "sluice/cli/commands.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -21,7 +21,9 @@ const Command& find_command(const std::string& name) {
   for (const Command& command : commands()) names.push_back(command.name);
   const std::string suggestion = did_you_mean(name, names);
   throw usage_error({.what = fmt::format("unknown command \"{}\"", name),
-                     .hint = suggestion.empty() ? "sluice help lists the commands" : suggestion});
+                     .hint = suggestion.empty() ? fmt::format("try one of {}; sluice help explains them",
+                                                              fmt::join(names, ", "))
+                                                : suggestion});
 }
 
 }  // namespace sluice::cli

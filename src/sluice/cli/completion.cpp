@@ -6,12 +6,10 @@
 namespace sluice::cli {
 namespace {
 
-Action declare_completion(CLI::App& app) {
+Action declare_completion(Options& options) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("shell", *shell, "The shell; bash is the one supported")
-      ->type_name("SHELL")
-      ->required()
-      ->check(one_of({"bash"}));
+  options.argument({.name = "SHELL", .value = "", .text = "The shell: bash is supported", .words = {"bash"}},
+                   Presence::Required, *shell);
   return [shell](const Session& session) { session.out << bash_completion(); };
 }
 

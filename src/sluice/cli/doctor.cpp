@@ -123,9 +123,9 @@ std::string as_text(const Diagnosis& diagnosis) {
   return text;
 }
 
-Action declare_doctor(CLI::App& app) {
+Action declare_doctor(Options& options) {
   auto measure = std::make_shared<bool>(false);
-  app.add_flag("--measure", *measure, "Also measure the arithmetic peaks and the memory bandwidth (seconds)");
+  options.flag("--measure", *measure, "Also measure the arithmetic peaks and the memory bandwidth (seconds)");
   return [measure](const Session& session) {
     const Diagnosis diagnosis = diagnose(session, *measure);
     session.out << (session.options.json ? as_json(diagnosis).dump(2) + "\n" : as_text(diagnosis));

@@ -6,22 +6,23 @@
 namespace sluice::cli {
 namespace {
 
-struct Options {
+struct Request {
   std::string command;
   bool man = false;
 };
 
-Action declare_help(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  app.add_option("command", options->command, "The command to explain")->type_name("COMMAND");
-  app.add_flag("--man", options->man, "Print the manual page, in roff");
-  return [options](const Session& session) {
-    if (options->man) {
+Action declare_help(Options& options) {
+  auto request = std::make_shared<Request>();
+  options.argument({.name = "COMMAND", .value = "", .text = "The command to explain (default: an overview)"},
+                   Presence::Optional, request->command);
+  options.flag("--man", request->man, "Print the manual page, in roff");
+  return [request](const Session& session) {
+    if (request->man) {
       session.out << man_page();
-    } else if (options->command.empty()) {
+    } else if (request->command.empty()) {
       session.out << overview_text();
     } else {
-      session.out << help_text(declare(find_command(options->command)));
+      session.out << help_text(declare(find_command(request->command)));
     }
   };
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
@@ -10,52 +11,6 @@
 
 namespace sluice::cli {
 namespace {
-
-constexpr int kMaxThreads = 1024;
-
-void add_common_options(CLI::App& app, CommonOptions& options) {
-  constexpr const char* kGroup = "Common options";
-  app.add_flag("--json", options.json, "Print the result as one JSON object")->group(kGroup);
-  app.add_option("--threads", options.threads, "Threads to use (default: all cores)")
-      ->type_name("N")
-      ->check(integer_between(1, kMaxThreads))
-      ->group(kGroup);
-  app.add_option("--dtype", options.dtype, "Compute in f32 or bf16 (default: f32)")
-      ->type_name("TYPE")
-      ->check(one_of({"f32", "bf16"}))
-      ->group(kGroup);
-  app.add_option("--isa", options.isa,
-                 "Instruction set of the kernels (default: SLUICE_ISA, or the best here)")
-      ->type_name("NAME")
-      ->check(one_of(isa_names()))
-      ->group(kGroup);
-  app.add_flag("--quiet", options.quiet, "Say nothing on stderr but errors")->group(kGroup);
-}
-
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
-Error unexpected(const DeclaredCommand& declared, const std::string& argument) {
-  const std::string help = fmt::format("sluice help {} lists what it takes", declared.command.name);
-  if (!argument.starts_with('-')) {
-    return usage_error({.where = declared.command.name,
-                        .what = fmt::format("unexpected argument \"{}\"", argument),
-                        .hint = help});
-  }
-  const std::string option = argument.substr(0, argument.find('='));
-  const std::string suggestion = did_you_mean(option, option_names(*declared.app));
-  return usage_error({.where = declared.command.name,
-                      .what = fmt::format("unknown option \"{}\"", option),
-                      .hint = suggestion.empty() ? help : suggestion});
-}
-
-}  // namespace
 
 CLI::Validator integer_between(long low, long high) {
   return CLI::Validator(
@@ -80,30 +35,67 @@ CLI::Validator one_of(std::vector<std::string> words) {
       "");
 }
 
-DeclaredCommand declare(const Command& command) {
-  auto app = std::make_unique<CLI::App>(command.summary, "sluice " + command.name);
-  app->set_help_flag("-h,--help", "Show this help")->group("Common options");
-  app->allow_extras();  // so that unexpected() words the error, not CLI11
-  auto common = std::make_shared<CommonOptions>();
-  Action action = command.declare(*app);
-  add_common_options(*app, *common);
-  return {command, std::move(app), std::move(common), std::move(action)};
+}  // namespace
+
+Options::Options(std::string command)
+    : command_(std::move(command)), parser_(std::make_unique<CLI::App>("", "sluice " + command_)) {
+  parser_->set_help_flag("-h,--help");
+  parser_->allow_extras();  // so that refuse() words the error
 }
 
-Parsed parse(DeclaredCommand& declared, const std::vector<std::string>& arguments) {
+Options::~Options() = default;
+
+void Options::flag(const std::string& name, bool& target, const std::string& text) {
+  parser_->add_flag(name, target);
+  descriptions_.push_back({.name = name, .value = "", .text = text});
+}
+
+void Options::integer(const Integer& option, int& target) {
+  parser_->add_option(option.name, target)
+      ->type_name(option.value)
+      ->check(integer_between(option.low, option.high));
+  descriptions_.push_back({.name = option.name, .value = option.value, .text = option.text});
+}
+
+void Options::choice(const OptionDescription& option, std::string& target) {
+  parser_->add_option(option.name, target)->type_name(option.value)->check(one_of(option.words));
+  descriptions_.push_back(option);
+}
+
+void Options::argument(const OptionDescription& argument, Presence presence, std::string& target) {
+  CLI::Option* added = parser_->add_option(argument.name, target)->required(presence == Presence::Required);
+  if (!argument.words.empty()) added->check(one_of(argument.words));
+  descriptions_.push_back(argument);
+}
+
+Options::Outcome Options::parse(const std::vector<std::string>& arguments) {
   try {
     // CLI11 takes its arguments last first.
-    declared.app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    parser_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    return Parsed::ShowHelp;
+    return Outcome::HelpAsked;
   } catch (const CLI::ParseError& error) {
-    const bool mistyped = !declared.app->remaining().empty();
-    if (mistyped) throw unexpected(declared, declared.app->remaining().front());
-    throw usage_error({.where = declared.command.name, .what = error.what()});
+    // A mistyped option is the likelier reason for whatever else is missing then.
+    if (!parser_->remaining().empty()) refuse(parser_->remaining().front());
+    throw usage_error({.where = command_,
+                       .what = error.what(),
+                       .hint = fmt::format("sluice help {} lists what it takes", command_)});
   }
-  if (const auto extras = declared.app->remaining(); !extras.empty())
-    throw unexpected(declared, extras.front());
-  return Parsed::Run;
+  if (!parser_->remaining().empty()) refuse(parser_->remaining().front());
+  return Outcome::Parsed;
+}
+
+void Options::refuse(const std::string& argument) const {
+  const bool is_option = argument.starts_with('-');
+  const std::string word = is_option ? argument.substr(0, argument.find('=')) : argument;
+  std::vector<std::string> names = {"--help"};
+  for (const OptionDescription& option : descriptions_) names.push_back(option.name);
+  const std::string suggestion = is_option ? did_you_mean(word, names) : "";
+  throw usage_error(
+      {.where = command_,
+       .what = fmt::format("{} \"{}\"", is_option ? "unknown option" : "unexpected argument", word),
+       .hint =
+           suggestion.empty() ? fmt::format("sluice help {} lists what it takes", command_) : suggestion});
 }
 
 }  // namespace sluice::cli

@@ -1,31 +1,62 @@
-// Parsing of one command's arguments: the common options, and errors that name the nearest valid option.
+// The options of one command: declared once, then parsed and described. CLI11 does the parsing; commands do
+// not see it, and errors are worded here.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "sluice/cli/command.h"
+namespace CLI {
+class App;
+}
 
 namespace sluice::cli {
 
-// A command with its parser, ready to parse or to be described.
-struct DeclaredCommand {
-  const Command& command;
-  std::unique_ptr<CLI::App> app;
-  std::shared_ptr<CommonOptions> common;
-  Action action;
+// An option or argument as a person sees it.
+struct OptionDescription {
+  std::string name;   // "--threads", or "COMMAND" for an argument
+  std::string value;  // what follows the name: "N"; empty for a flag or an argument
+  std::string text;
+  std::vector<std::string> words = {};  // the values it may have, if these are few
+
+  bool is_argument() const { return !name.starts_with('-'); }
 };
 
-DeclaredCommand declare(const Command& command);
+enum class Presence { Optional, Required };
 
-enum class Parsed { Run, ShowHelp };
+class Options {
+ public:
+  explicit Options(std::string command);
+  ~Options();
 
-// Throws a usage error for anything that the command does not take.
-Parsed parse(DeclaredCommand& declared, const std::vector<std::string>& arguments);
+  // Targets must live until parse() has returned; they keep their value if the option is not given.
+  void flag(const std::string& name, bool& target, const std::string& text);
 
-// For CLI11's check(): an integer between two bounds, said in our words.
-CLI::Validator integer_between(long low, long high);
+  struct Integer {
+    std::string name, value, text;
+    long low = 0, high = 0;
+  };
+  void integer(const Integer& option, int& target);
 
-// Also for check(): one of a few words, with a suggestion for a mistyped one.
-CLI::Validator one_of(std::vector<std::string> words);
+  // One of a few words.
+  void choice(const OptionDescription& option, std::string& target);
+
+  // A word without a name, by position. Of a few words if the description lists them.
+  void argument(const OptionDescription& argument, Presence presence, std::string& target);
+
+  enum class Outcome { Parsed, HelpAsked };
+
+  // Throws a usage error for anything that the command does not take, with the nearest thing that it does.
+  Outcome parse(const std::vector<std::string>& arguments);
+
+  const std::vector<OptionDescription>& descriptions() const { return descriptions_; }
+
+ private:
+  [[noreturn]] void refuse(const std::string& argument) const;
+
+  std::string command_;
+  std::unique_ptr<CLI::App> parser_;
+  std::vector<OptionDescription> descriptions_;
+};
 
 }  // namespace sluice::cli

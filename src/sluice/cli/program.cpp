@@ -5,7 +5,6 @@
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
-#include "sluice/cli/options.h"
 #include "sluice/cli/render.h"
 
 namespace sluice::cli {
@@ -22,7 +21,7 @@ void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std:
   }
   const bool asks_for_help = first == "--help" || first == "-h";
   DeclaredCommand declared = declare(find_command(asks_for_help ? "help" : first));
-  if (parse(declared, {arguments.begin() + 1, arguments.end()}) == Parsed::ShowHelp) {
+  if (declared.options->parse({arguments.begin() + 1, arguments.end()}) == Options::Outcome::HelpAsked) {
     out << help_text(declared);
     return;
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sluice/cli/options.h"
+#include "sluice/cli/command.h"
 
 namespace sluice::cli {
 
@@ -15,14 +15,8 @@ std::string help_text(const DeclaredCommand& declared);  // sluice help COMMAND
 std::string man_page();                                  // roff
 std::string bash_completion();
 
-// One option or argument as a person sees it.
-struct OptionDescription {
-  std::string names;  // "--threads N", "-h, --help", "COMMAND"
-  std::string text;
-  bool positional = false;
-};
-
-std::vector<OptionDescription> describe_options(const DeclaredCommand& declared);
+// "--threads N"
+std::string signature(const OptionDescription& option);
 
 // "sluice doctor [options]"
 std::string usage_line(const DeclaredCommand& declared);

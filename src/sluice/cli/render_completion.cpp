@@ -1,56 +1,78 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
 
 namespace sluice::cli {
 namespace {
 
-std::string long_options(const Command& command) {
-  std::vector<std::string> names;
-  const DeclaredCommand declared = declare(command);
-  for (const CLI::Option* option : declared.app->get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+// Lines of a shell `case`: what may follow a word.
+struct Cases {
+  std::string after_option;  // --isa) …: the values of an option
+  std::string of_command;    // doctor) …: its options
+  std::string of_argument;   // completion) …: the words of its argument
+};
+
+Cases cases_of(const std::vector<Command>& table) {
+  Cases cases;
+  std::map<std::string, std::string> values;  // common options appear in every command
+  for (const Command& command : table) {
+    const DeclaredCommand declared = declare(command);
+    std::string names = "--help";
+    for (const auto& option : declared.options->descriptions()) {
+      const std::string words = fmt::format("{}", fmt::join(option.words, " "));
+      if (option.is_argument()) {
+        if (!words.empty())
+          cases.of_argument += fmt::format("    {}) words=\"{}\" ;;\n", command.name, words);
+      } else {
+        names += " " + option.name;
+        if (!words.empty()) values[option.name] = words;
+      }
+    }
+    cases.of_command += fmt::format("    {}) options=\"{}\" ;;\n", command.name, names);
   }
-  return fmt::format("{}", fmt::join(names, " "));
+  for (const auto& [name, words] : values)
+    cases.after_option += fmt::format("    {}) words=\"{}\" ;;\n", name, words);
+  return cases;
 }
 
-}  // namespace
-
-std::string bash_completion() {
-  std::vector<std::string> names;
-  std::string cases;
-  for (const Command& command : commands()) {
-    names.push_back(command.name);
-    cases += fmt::format("    {}) options=\"{}\" ;;\n", command.name, long_options(command));
-  }
-  const std::string all = fmt::format("{}", fmt::join(names, " "));
-  return fmt::format(
-      R"(# bash completion for sluice, made by "sluice completion bash"
+constexpr const char* kScript = R"(# bash completion for sluice, made by "sluice completion bash"
 _sluice() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}} options=
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "{commands} --help --version" -- "$word")
-    return
-  fi
-  case $previous in
-    --isa) mapfile -t COMPREPLY < <(compgen -W "{isas}" -- "$word"); return ;;
-    --dtype) mapfile -t COMPREPLY < <(compgen -W "f32 bf16" -- "$word"); return ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "{commands}" -- "$word"); return ;;
-    completion) mapfile -t COMPREPLY < <(compgen -W "bash" -- "$word"); return ;;
-  esac
+  local word=${{COMP_WORDS[COMP_CWORD]}} words= options=
+  case ${{COMP_WORDS[COMP_CWORD - 1]}} in
+{after_option}  esac
   case ${{COMP_WORDS[1]}} in
-{cases}  esac
-  if [[ $word == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+{of_command}  esac
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words="{commands} --help --version"
+  elif [ -z "$words" ] && [[ $word == -* ]]; then
+    words=$options
+  elif [ -z "$words" ] && [ "$COMP_CWORD" -eq 2 ]; then
+    case ${{COMP_WORDS[1]}} in
+    help) words="{commands}" ;;
+{of_argument}    esac
+  fi
+  if [ -n "$words" ]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   fi
 }}
 complete -o filenames -F _sluice sluice
-)",
-      fmt::arg("commands", all), fmt::arg("isas", fmt::join(isa_names(), " ")), fmt::arg("cases", cases));
+)";
+
+}  // namespace
+
+std::string bash_completion() {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.push_back(command.name);
+  const Cases cases = cases_of(commands());
+  return fmt::format(fmt::runtime(kScript), fmt::arg("commands", fmt::format("{}", fmt::join(names, " "))),
+                     fmt::arg("after_option", cases.after_option), fmt::arg("of_command", cases.of_command),
+                     fmt::arg("of_argument", cases.of_argument));
 }
 
 }  // namespace sluice::cli

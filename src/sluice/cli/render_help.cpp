@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
@@ -49,23 +49,20 @@ std::string entry(const std::string& name, const std::string& text, size_t name_
   return body;
 }
 
-std::string entries(const std::vector<OptionDescription>& options, bool positional) {
+std::string entries(const std::vector<OptionDescription>& options) {
   size_t width = 0;
-  for (const auto& option : options) width = std::max(width, option.names.size());
+  for (const auto& option : options) width = std::max(width, signature(option).size());
   std::string text;
-  for (const auto& option : options) {
-    if (option.positional == positional) text += entry(option.names, option.text, width);
-  }
+  for (const auto& option : options) text += entry(signature(option), option.text, width);
   return text;
 }
 
-std::string names_of(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_type_name();
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  const std::string value = option.get_type_size() == 0 ? "" : " " + option.get_type_name();
-  return fmt::format("{}{}", fmt::join(names, ", "), value);
+std::vector<OptionDescription> select(const DeclaredCommand& declared, bool arguments) {
+  std::vector<OptionDescription> selected;
+  for (const auto& option : declared.options->descriptions()) {
+    if (option.is_argument() == arguments) selected.push_back(option);
+  }
+  return selected;
 }
 
 }  // namespace
@@ -84,21 +81,13 @@ const std::vector<ExitCodeDescription>& exit_codes() {
   return codes;
 }
 
-std::vector<OptionDescription> describe_options(const DeclaredCommand& declared) {
-  std::vector<OptionDescription> descriptions;
-  for (const CLI::Option* option : declared.app->get_options()) {
-    descriptions.push_back({names_of(*option), option->get_description(), option->get_positional()});
-  }
-  // Help stands first in CLI11's list; a reader looks for it last.
-  std::ranges::rotate(descriptions, descriptions.begin() + 1);
-  return descriptions;
+std::string signature(const OptionDescription& option) {
+  return option.value.empty() ? option.name : option.name + " " + option.value;
 }
 
 std::string usage_line(const DeclaredCommand& declared) {
   std::string line = "sluice " + declared.command.name;
-  for (const auto& option : describe_options(declared)) {
-    if (option.positional) line += " [" + option.names + "]";
-  }
+  for (const auto& argument : select(declared, true)) line += " " + argument.name;
   return line + " [options]";
 }
 
@@ -115,12 +104,14 @@ std::string overview_text() {
 }
 
 std::string help_text(const DeclaredCommand& declared) {
-  const auto options = describe_options(declared);
   std::string text = filled(declared.command.description, 0);
   text += "\nUsage: " + usage_line(declared) + "\n";
-  if (const std::string arguments = entries(options, true); !arguments.empty())
-    text += "\nArguments:\n" + arguments;
-  text += "\nOptions:\n" + entries(options, false);
+  if (const auto arguments = select(declared, true); !arguments.empty()) {
+    text += "\nArguments:\n" + entries(arguments);
+  }
+  auto options = select(declared, false);
+  options.push_back({.name = "--help", .value = "", .text = "Show this help"});
+  text += "\nOptions:\n" + entries(options);
   if (!declared.command.examples.empty()) text += "\nExamples:\n";
   for (const std::string& example : declared.command.examples) text += "  " + example + "\n";
   return text;

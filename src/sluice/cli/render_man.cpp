@@ -25,8 +25,8 @@ std::string command_section(const Command& command) {
   const DeclaredCommand declared = declare(command);
   std::string text = fmt::format(".SS {}\n{}\n.PP\n.B {}\n", escaped(command.name),
                                  escaped(command.description), escaped(usage_line(declared)));
-  for (const auto& option : describe_options(declared)) {
-    text += fmt::format(".TP\n.B {}\n{}\n", escaped(option.names), escaped(option.text));
+  for (const auto& option : declared.options->descriptions()) {
+    text += fmt::format(".TP\n.B {}\n{}\n", escaped(signature(option)), escaped(option.text));
   }
   for (const std::string& example : command.examples) text += ".PP\n.EX\n" + escaped(example) + "\n.EE\n";
   return text;

@@ -1,0 +1,40 @@
+#include "sluice/cli/command.h"
+
+namespace sluice::cli {
+namespace {
+
+void add_common_options(Options& options, CommonOptions& common) {
+  constexpr long kMaxThreads = 1024;
+  options.flag("--json", common.json, "Print the result as one JSON object");
+  options.integer({.name = "--threads",
+                   .value = "N",
+                   .text = "Threads to use (default: all cores)",
+                   .low = 1,
+                   .high = kMaxThreads},
+                  common.threads);
+  options.choice({.name = "--dtype",
+                  .value = "TYPE",
+                  .text = "Compute in f32 or bf16 (default: f32)",
+                  .words = {"f32", "bf16"}},
+                 common.dtype);
+  options.choice(
+      {.name = "--isa",
+       .value = "NAME",
+       .text = "Instruction set of the kernels: scalar, avx2, avx512 or amx (default: the environment "
+               "variable SLUICE_ISA, or else the best that this CPU has)",
+       .words = isa_names()},
+      common.isa);
+  options.flag("--quiet", common.quiet, "Say nothing on stderr but errors");
+}
+
+}  // namespace
+
+DeclaredCommand declare(const Command& command) {
+  DeclaredCommand declared{
+      command, std::make_unique<CommonOptions>(), std::make_unique<Options>(command.name), {}};
+  declared.action = command.declare(*declared.options);
+  add_common_options(*declared.options, *declared.common);
+  return declared;
+}
+
+}  // namespace sluice::cli
