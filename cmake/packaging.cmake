@@ -23,9 +23,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sluice DESTINATION ${CMAKE_INSTALL_I
   REGEX "/src/sluice/kernels/simd$" EXCLUDE)
 
 install(FILES ${PROJECT_BINARY_DIR}/share/man/man1/sluice.1
-  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_BINARY_DIR}/share/bash-completion/completions/sluice
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 get_target_property(SLUICE_LIBRARY_TYPE sluice TYPE)

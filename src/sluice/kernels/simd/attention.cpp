@@ -84,10 +84,6 @@ void add_transposed_product(const Block& block, const float* panel, ConstRows b,
               .output = Output::Accumulate});
 }
 
-void clear(float* x, int64_t n) {
-  if (n > 0) std::memset(x, 0, static_cast<size_t>(n) * sizeof(float));
-}
-
 struct Softmax {
   float inverse_sum, log_sum_exp;
 };

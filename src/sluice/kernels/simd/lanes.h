@@ -74,6 +74,10 @@ HWY_INLINE Vector pad(Vector v, float value, Tail tail) {
   return hn::IfThenElse(mask_of(tail), v, set(value));
 }
 
+HWY_INLINE void clear(float* x, int64_t n) {
+  if (n > 0) std::memset(x, 0, static_cast<size_t>(n) * sizeof(float));
+}
+
 HWY_INLINE float sum_of_lanes(Vector v) {
   return hn::GetLane(hn::SumOfLanes(tag, v));
 }

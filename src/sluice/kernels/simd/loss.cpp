@@ -27,7 +27,7 @@ void backward(const CrossEntropyBackward<float>& args, Range rows) {
   for (int64_t r = rows.begin; r < rows.end; ++r) {
     float* logits = args.logits + r * args.vocabulary;
     if (args.targets[r] == kIgnoredTarget) {
-      std::memset(logits, 0, static_cast<size_t>(args.vocabulary) * sizeof(float));
+      clear(logits, args.vocabulary);
       continue;
     }
     const Vector log_sum_exp = set(args.log_sum_exp[r]);

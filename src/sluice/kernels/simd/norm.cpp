@@ -63,12 +63,7 @@ void norm_row_backward(const NormRow& row, const float* dy, float* dx, float* dw
   });
 }
 
-void clear(float* x, int64_t n) {
-  std::memset(x, 0, static_cast<size_t>(n) * sizeof(float));
-}
-
 void rms_norm_backward(const RmsNormBackward<float>& args, Range blocks) {
-  if (args.width == 0) return;
   const Weight weight = applied(args.weight);
   for (int64_t block = blocks.begin; block < blocks.end; ++block) {
     float* dweight = args.dweight_blocks + block * args.width;
