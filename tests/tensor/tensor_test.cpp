@@ -143,7 +143,7 @@ TEST(Tensor, reshaped_shows_the_same_elements) {
   view.data<float>()[5] = 9;
   EXPECT_EQ(tensor.data<float>()[5], 9);
   EXPECT_EQ(tensor.reshaped({6}).count(), 6);
-  EXPECT_EQ(tensor.reshaped({1, 1, 2, 3}).rank(), 4);
+  EXPECT_EQ(tensor.reshaped({1, 1, 2, 3}).shape().rank(), 4);
 }
 
 TEST(Tensor, refuses_to_be_reshaped_to_another_count) {

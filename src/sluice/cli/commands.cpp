@@ -10,7 +10,8 @@
 namespace sluice::cli {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table = {doctor_command(), completion_command(), help_command()};
+  static const std::vector<Command> table = {params_command(), doctor_command(), completion_command(),
+                                             help_command()};
   return table;
 }
 

@@ -8,6 +8,7 @@ namespace sluice::cli {
 Command completion_command();
 Command doctor_command();
 Command help_command();
+Command params_command();
 
 // In the order in which help lists them.
 const std::vector<Command>& commands();

@@ -1,6 +1,6 @@
 // Cross-entropy of rows of logits. Bounded by the exponential; the logits are read twice forward, the second
 // time from the L2 cache (a row of 32,000 is 125 KiB).
-#include <math.h>
+#include <math.h>  // not cmath: std::log(float) is inline, see register.h
 
 #include "sluice/kernels/simd/math.h"
 #include "sluice/kernels/simd/register.h"

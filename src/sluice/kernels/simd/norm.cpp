@@ -1,6 +1,6 @@
 // RMSNorm, and the fused per-head norm + rotary embedding. Bounded by memory bandwidth: a row is read from
 // memory once and stays in the L1 cache for its second pass.
-#include <math.h>
+#include <math.h>  // not cmath: std::sqrt(float) is inline, see register.h
 
 #include "sluice/kernels/simd/lanes.h"
 #include "sluice/kernels/simd/register.h"

@@ -1,0 +1,75 @@
+// A model's configuration: the decoder of the Qwen3 family with every axis of the gate. Plain values; reading
+// them from config.json is config_reader.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/nn/gate_spec.h"
+#include "sluice/ops/rms_norm.h"
+
+namespace sluice {
+
+// How a checkpoint stores the scores' weights. The two packed layouts have the same shape for elementwise
+// gates: which one it is comes from the configuration, never from a shape.
+enum class GateLayout {
+  None,
+  PackedPerGroup,  // official code: inside q_proj, per key/value group [G · hd query | G · hd or G gate]
+  PackedPerHead,   // Qwen3-Next: inside q_proj, per query head [hd query | hd gate]
+  Separate,        // tensors of their own
+};
+
+enum class RopeScalingKind { None, Linear, Yarn };
+
+struct RopeScaling {
+  RopeScalingKind kind = RopeScalingKind::None;
+  double factor = 1.0;
+  int64_t original_positions = 0;  // 0: as many as the model has
+  double beta_fast = 32.0, beta_slow = 1.0;
+  std::optional<double> attention_factor = {};
+};
+
+struct MoeConfig {
+  int64_t experts = 0;
+  int64_t experts_per_token = 0;
+  int64_t expert_width = 0;
+};
+
+struct ModelConfig {
+  int64_t vocabulary = 0, hidden = 0, layers = 0;
+  int64_t heads = 0, kv_heads = 0, head_dim = 0;
+  int64_t feed_forward = 0;
+  int64_t positions = 0;
+  bool tied = false;
+
+  double norm_eps = 1e-6;
+  WeightStyle norm_style = WeightStyle::Plain;
+  bool qk_norm = true;
+  bool sandwich_norm = false;  // also norms on the outputs of attention and feed-forward
+  bool qkv_bias = false, o_bias = false;
+
+  double rope_base = 10000.0;
+  int64_t rotary = 0;  // channels of a head that turn
+  RopeScaling rope_scaling = {};
+
+  GateLayout gate_layout = GateLayout::None;
+  std::vector<GateSpec> gates = {};
+
+  // Ungated controls of the paper.
+  bool head_norm = false;           // RMSNorm of each head's attention output
+  bool head_silu = false;           // SiLU on the attention output
+  std::optional<double> clip = {};  // block outputs clipped to ±clip
+
+  std::optional<MoeConfig> moe = {};  // none: dense feed-forward
+
+  // Heads that a gate at this position sees, and channels of each.
+  int64_t gated_heads(GatePosition position) const;
+  int64_t gated_width(GatePosition position) const;
+  // Scores per token of a gate, and input channels that each is computed from.
+  int64_t score_count(const GateSpec& gate) const;
+  int64_t score_inputs(const GateSpec& gate) const;
+};
+
+}  // namespace sluice

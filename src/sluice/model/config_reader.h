@@ -1,0 +1,18 @@
+// config.json → ModelConfig.
+#pragma once
+
+#include <filesystem>
+
+#include "sluice/base/json.h"
+#include "sluice/model/config.h"
+
+namespace sluice {
+
+// Reads a config.json in the Hugging Face layout. Unknown model types and keys, layer kinds that do not exist
+// here and contradictory values are bad input that says where.
+ModelConfig read_model_config(const Json& json);
+
+// From a file, or from the config.json in a model directory.
+ModelConfig load_model_config(const std::filesystem::path& path);
+
+}  // namespace sluice

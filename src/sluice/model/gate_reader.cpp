@@ -1,0 +1,126 @@
+#include "sluice/model/gate_reader.h"
+
+#include <fmt/format.h>
+
+namespace sluice {
+namespace {
+
+GateForm read_form(const Json& json) {
+  GateForm form;
+  form.granularity =
+      json.choice_or("granularity", form.granularity,
+                     {{"elementwise", Granularity::Elementwise}, {"headwise", Granularity::Headwise}});
+  form.sharing =
+      json.choice_or("sharing", form.sharing, {{"specific", Sharing::Specific}, {"shared", Sharing::Shared}});
+  form.mode = json.choice_or("mode", form.mode, {{"multiply", GateMode::Multiply}, {"add", GateMode::Add}});
+  form.activation = json.choice_or("activation", form.activation,
+                                   {{"sigmoid", Activation::Sigmoid},
+                                    {"silu", Activation::Silu},
+                                    {"identity", Activation::Identity},
+                                    {"ns_sigmoid", Activation::NsSigmoid},
+                                    {"two_sigmoid", Activation::TwoSigmoid},
+                                    {"softplus", Activation::Softplus},
+                                    {"tanh", Activation::Tanh}});
+  return form;
+}
+
+std::vector<int64_t> read_layers(const Json& json, int64_t layers) {
+  std::vector<int64_t> list;
+  if (!json.contains("layers")) return list;
+  for (const Json& layer : json.at("layers").array())
+    list.push_back(layer.integer({.min = 0, .max = layers - 1}));
+  if (list.empty())
+    throw json.at("layers").unexpected("at least one layer", "leave the key out for all layers");
+  return list;
+}
+
+// What makes no sense together is refused with the reason.
+void check(const Json& json, const GateSpec& gate) {
+  const bool on_heads = gate.position != GatePosition::G5;
+  if (!on_heads && gate.form.granularity == Granularity::Headwise) {
+    throw json.at("granularity")
+        .unexpected("\"elementwise\"", "after the output projection there are no heads");
+  }
+  if (!on_heads && gate.form.sharing == Sharing::Shared) {
+    throw json.at("sharing").unexpected("\"specific\"", "after the output projection there are no heads");
+  }
+  const bool rotated = gate.position == GatePosition::G3 || gate.position == GatePosition::G4;
+  if (gate.order == GateOrder::BeforeNorm && !rotated) {
+    throw json.at("order").unexpected("\"after_rope\"",
+                                      "only keys (g3) and queries (g4) are normed and rotated");
+  }
+  if (json.contains("channels") && gate.input != GateInput::Truncated) {
+    throw json.at("channels").unexpected("no such key", "it belongs to \"input\": \"truncated\"");
+  }
+  if (gate.bias && gate.input == GateInput::Constant) {
+    throw json.at("bias").unexpected("false", "a constant gate is its own bias");
+  }
+}
+
+GateSpec read_gate(const Json& json, const ModelConfig& config) {
+  json.allow_keys({"position", "granularity", "sharing", "mode", "activation", "input", "channels", "order",
+                   "layers", "init_std", "bias", "bias_init"});
+  GateSpec gate;
+  gate.position = json.choice<GatePosition>("position", {{"g1", GatePosition::G1},
+                                                         {"g2", GatePosition::G2},
+                                                         {"g3", GatePosition::G3},
+                                                         {"g4", GatePosition::G4},
+                                                         {"g5", GatePosition::G5}});
+  gate.form = read_form(json);
+  gate.input = json.choice_or(
+      "input", gate.input,
+      {{"token", GateInput::Token}, {"constant", GateInput::Constant}, {"truncated", GateInput::Truncated}});
+  if (gate.input == GateInput::Truncated)
+    gate.channels = json.integer("channels", {.min = 1, .max = config.hidden});
+  gate.order = json.choice_or("order", gate.order,
+                              {{"after_rope", GateOrder::AfterRope}, {"before_norm", GateOrder::BeforeNorm}});
+  gate.layers = read_layers(json, config.layers);
+  gate.init_std =
+      json.number_or("init_std", gate.input == GateInput::Constant ? 0.0 : gate.init_std, {.min = 0.0});
+  gate.bias = json.boolean_or("bias", false);
+  gate.bias_init = json.number_or("bias_init", 0.0);
+  check(json, gate);
+  return gate;
+}
+
+std::vector<GateSpec> read_list(const Json& json, const ModelConfig& config) {
+  std::vector<GateSpec> gates;
+  for (const Json& item : json.array()) {
+    const GateSpec gate = read_gate(item, config);
+    for (const GateSpec& other : gates) {
+      for (int64_t layer = 0; layer < config.layers; ++layer) {
+        if (other.position == gate.position && other.in_layer(layer) && gate.in_layer(layer)) {
+          throw item.unexpected("one gate per position and layer", fmt::format("layer {} has two", layer));
+        }
+      }
+    }
+    gates.push_back(gate);
+  }
+  return gates;
+}
+
+}  // namespace
+
+void read_gates(const Json& json, ModelConfig& config) {
+  const bool headwise = json.boolean_or("headwise_attn_output_gate", false);
+  const bool elementwise = json.boolean_or("elementwise_attn_output_gate", false);
+  const bool per_head = json.boolean_or("attn_output_gate", json.text("model_type") == "qwen3_next");
+  const bool listed = json.contains("gates") && !json.at("gates").array().empty();
+  if ((headwise || elementwise) + per_head + listed > 1) {
+    throw json.unexpected("one way to describe gates",
+                          "gates, attn_output_gate and the official flags exclude each other");
+  }
+  if (headwise || elementwise) {
+    config.gate_layout = GateLayout::PackedPerGroup;
+    // The official code looks at the headwise flag first.
+    config.gates = {{.form = {.granularity = headwise ? Granularity::Headwise : Granularity::Elementwise}}};
+  } else if (per_head) {
+    config.gate_layout = GateLayout::PackedPerHead;
+    config.gates = {GateSpec{}};
+  } else if (listed) {
+    config.gate_layout = GateLayout::Separate;
+    config.gates = read_list(json.at("gates"), config);
+  }
+}
+
+}  // namespace sluice

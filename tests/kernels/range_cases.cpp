@@ -1,0 +1,302 @@
+// Sizes are odd on purpose: neither rows nor ranges end where a vector does.
+#include "tests/kernels/range_cases.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "sluice/base/random.h"
+
+namespace sluice::test {
+namespace {
+
+using Floats = std::vector<float>;
+using Outputs = std::vector<Output>;
+
+// Normal numbers, others for every stream.
+Floats normal(int64_t count, uint64_t stream) {
+  Floats values(static_cast<size_t>(count));
+  Random(5, stream).fill_normal(values, 0, 0.0F, 1.0F);
+  return values;
+}
+
+std::vector<int32_t> ids(int64_t count, uint64_t below) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(Random(6).below(i, below)));
+  return ids;
+}
+
+Output output(int64_t count, int64_t block = 1, int64_t period = INT64_MAX) {
+  return {normal(count, 99), block, period};
+}
+
+void add_elementwise(std::vector<RangeCase>& cases) {
+  constexpr int64_t kCount = 203;
+  const Floats a = normal(kCount, 1), b = normal(kCount, 2), c = normal(kCount, 3);
+  cases.push_back(
+      {"scaled_add", kCount, {output(kCount)}, [=](const auto& kernels, Range range, Outputs& out) {
+         kernels.scaled_add({.a = a.data(), .b = b.data(), .y = out[0].values.data(), .factor = 0.3F}, range);
+       }});
+  cases.push_back({"scale", kCount, {output(kCount)}, [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.scale({.x = a.data(), .y = out[0].values.data(), .factor = 0.3F}, range);
+                   }});
+  cases.push_back(
+      {"swiglu_forward", kCount, {output(kCount)}, [=](const auto& kernels, Range range, Outputs& out) {
+         kernels.swiglu_forward({.gate = a.data(), .up = b.data(), .y = out[0].values.data()}, range);
+       }});
+  cases.push_back({"swiglu_backward",
+                   kCount,
+                   {output(kCount), output(kCount)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.swiglu_backward({.gate = a.data(),
+                                              .up = b.data(),
+                                              .dy = c.data(),
+                                              .dgate = out[0].values.data(),
+                                              .dup = out[1].values.data()},
+                                             range);
+                   }});
+  cases.push_back(
+      {"from_bf16", kCount, {output(kCount)}, [=](const auto& kernels, Range range, Outputs& out) {
+         std::vector<Bf16> x;
+         for (const float value : a) x.push_back(to_bf16(value));
+         kernels.from_bf16({.x = x.data(), .y = out[0].values.data()}, range);
+       }});
+  // The output is kept as floats, which hold every bf16.
+  Output halves = output(kCount);
+  for (float& value : halves.values) value = to_float(to_bf16(value));
+  cases.push_back({"to_bf16", kCount, {halves}, [=](const auto& kernels, Range range, Outputs& out) {
+                     std::vector<Bf16> y;
+                     for (const float value : out[0].values) y.push_back(to_bf16(value));
+                     kernels.to_bf16({.x = a.data(), .y = y.data()}, range);
+                     for (size_t i = 0; i < y.size(); ++i) out[0].values[i] = to_float(y[i]);
+                   }});
+}
+
+void add_sums(std::vector<RangeCase>& cases) {
+  constexpr int64_t kBlocks = 6;
+  constexpr int64_t kCount = (kBlocks - 1) * kSumBlock + 77;
+  cases.push_back({"block_sum",
+                   kBlocks,
+                   {output(kBlocks)},
+                   [x = normal(kCount, 1)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.block_sum({.x = x.data(), .count = kCount, .sums = out[0].values.data()}, range);
+                   }});
+  constexpr int64_t kRows = 7, kCols = 203;
+  cases.push_back({"column_sum",
+                   kCols,
+                   {output(kCols)},
+                   [x = normal(kRows * kCols, 1)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.column_sum(
+                         {.x = x.data(), .rows = kRows, .cols = kCols, .y = out[0].values.data()}, range);
+                   }});
+  cases.push_back({"repeat_row",
+                   kRows,
+                   {output(kRows * kCols, kCols)},
+                   [x = normal(kCols, 1)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.repeat_row({.x = x.data(), .cols = kCols, .y = out[0].values.data()}, range);
+                   }});
+}
+
+void add_embedding(std::vector<RangeCase>& cases) {
+  constexpr int64_t kTokens = 21, kWidth = 75, kVocabulary = 5;
+  const std::vector<int32_t> tokens = ids(kTokens, kVocabulary);
+  cases.push_back(
+      {"embedding_forward",
+       kTokens,
+       {output(kTokens * kWidth, kWidth)},
+       [=, table = normal(kVocabulary * kWidth, 1)](const auto& kernels, Range range, Outputs& out) {
+         kernels.embedding_forward(
+             {.table = table.data(), .ids = tokens.data(), .width = kWidth, .y = out[0].values.data()},
+             range);
+       }});
+  cases.push_back({"embedding_backward",
+                   kWidth,
+                   {output(kVocabulary * kWidth, 1, kWidth)},
+                   [=, dy = normal(kTokens * kWidth, 1)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.embedding_backward({.ids = tokens.data(),
+                                                 .tokens = kTokens,
+                                                 .dy = dy.data(),
+                                                 .width = kWidth,
+                                                 .dtable = out[0].values.data()},
+                                                range);
+                   }});
+}
+
+void add_rms_norm(std::vector<RangeCase>& cases) {
+  constexpr int64_t kWidth = 75, kBlocks = 5, kRows = (kBlocks - 1) * kNormBlock + 9;
+  const Floats x = normal(kRows * kWidth, 1), w = normal(kWidth, 2), dy = normal(kRows * kWidth, 3);
+  cases.push_back({"rms_norm_forward",
+                   kRows,
+                   {output(kRows * kWidth, kWidth), output(kRows)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.rms_norm_forward({.x = x.data(),
+                                               .weight = {.w = w.data(), .offset = 1},
+                                               .width = kWidth,
+                                               .eps = 1e-6F,
+                                               .y = out[0].values.data(),
+                                               .inverse_rms = out[1].values.data()},
+                                              range);
+                   }});
+  cases.push_back({"rms_norm_backward",
+                   kBlocks,
+                   {output(kRows * kWidth, kNormBlock * kWidth), output(kBlocks * kWidth, kWidth)},
+                   [=, inverse_rms = normal(kRows, 4)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.rms_norm_backward({.x = x.data(),
+                                                .weight = {.w = w.data(), .offset = 1},
+                                                .inverse_rms = inverse_rms.data(),
+                                                .dy = dy.data(),
+                                                .rows = kRows,
+                                                .width = kWidth,
+                                                .dx = out[0].values.data(),
+                                                .dweight_blocks = out[1].values.data()},
+                                               range);
+                   }});
+}
+
+enum class Norm { With, Without };
+
+void add_norm_rope(std::vector<RangeCase>& cases, Norm norm) {
+  constexpr int64_t kHeads = 3, kHeadDim = 22, kRotary = 14, kPositions = 30;
+  constexpr int64_t kBlocks = 4, kTokens = (kBlocks - 1) * kNormBlock + 9;
+  constexpr int64_t kTokenWidth = kHeads * kHeadDim;
+  const std::string suffix = norm == Norm::With ? "" : "_without_norm";
+  const Floats x = normal(kTokens * kTokenWidth, 1), w = normal(kHeadDim, 2),
+               dy = normal(kTokens * kTokenWidth, 3);
+  const Floats cos = normal(kPositions * kRotary / 2, 4), sin = normal(kPositions * kRotary / 2, 5);
+  const std::vector<int32_t> positions = ids(kTokens, kPositions);
+  const auto weight = [norm](const Floats& from) {
+    return NormWeight<float>{.w = norm == Norm::With ? from.data() : nullptr, .offset = 0};
+  };
+  cases.push_back({"norm_rope_forward" + suffix,
+                   kTokens,
+                   {output(kTokens * kTokenWidth, kTokenWidth), output(kTokens * kHeads, kHeads)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.norm_rope_forward({.x = x.data(),
+                                                .weight = weight(w),
+                                                .eps = 1e-6F,
+                                                .rotation = {.cos = cos.data(),
+                                                             .sin = sin.data(),
+                                                             .positions = positions.data(),
+                                                             .rotary = kRotary},
+                                                .heads = kHeads,
+                                                .head_dim = kHeadDim,
+                                                .y = out[0].values.data(),
+                                                .inverse_rms = out[1].values.data()},
+                                               range);
+                   }});
+  cases.push_back(
+      {"norm_rope_backward" + suffix,
+       kBlocks,
+       {output(kTokens * kTokenWidth, kNormBlock * kTokenWidth), output(kBlocks * kHeadDim, kHeadDim)},
+       [=, inverse_rms = normal(kTokens * kHeads, 6)](const auto& kernels, Range range, Outputs& out) {
+         kernels.norm_rope_backward({.x = x.data(),
+                                     .weight = weight(w),
+                                     .rotation = {.cos = cos.data(),
+                                                  .sin = sin.data(),
+                                                  .positions = positions.data(),
+                                                  .rotary = kRotary},
+                                     .inverse_rms = inverse_rms.data(),
+                                     .dy = dy.data(),
+                                     .tokens = kTokens,
+                                     .heads = kHeads,
+                                     .head_dim = kHeadDim,
+                                     .dx = out[0].values.data(),
+                                     .dweight_blocks = out[1].values.data()},
+                                    range);
+       }});
+}
+
+void add_gate(std::vector<RangeCase>& cases, const GateForm& form) {
+  constexpr int64_t kTokens = 21;
+  const GateShape shape{.heads = 3, .head_dim = 22, .form = form};
+  const int64_t width = shape.heads * shape.head_dim;
+  const int64_t score_width = shape.score_width();
+  const int64_t scores_per_token = shape.heads * score_width;
+  const std::string suffix = std::string(form.mode == GateMode::Multiply ? "_multiply" : "_add") +
+                             (form.granularity == Granularity::Elementwise ? "_elementwise" : "_headwise") +
+                             (form.sharing == Sharing::Specific ? "_specific" : "_shared");
+  const Floats x = normal(kTokens * width, 1), scores = normal(kTokens * scores_per_token, 2);
+  cases.push_back({"gate_forward" + suffix,
+                   kTokens,
+                   {output(kTokens * width, width), output(kTokens * score_width, score_width)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.gate_forward({.shape = shape,
+                                           .x = x.data(),
+                                           .scores = scores.data(),
+                                           .y = out[0].values.data(),
+                                           .mean = out[1].values.data()},
+                                          range);
+                   }});
+  cases.push_back({"gate_backward" + suffix,
+                   kTokens,
+                   {output(kTokens * width, width), output(kTokens * scores_per_token, scores_per_token)},
+                   [=, mean = normal(kTokens * score_width, 3), dy = normal(kTokens * width, 4)](
+                       const auto& kernels, Range range, Outputs& out) {
+                     kernels.gate_backward({.shape = shape,
+                                            .x = x.data(),
+                                            .scores = scores.data(),
+                                            .mean = mean.data(),
+                                            .dy = dy.data(),
+                                            .dx = out[0].values.data(),
+                                            .dscores = out[1].values.data()},
+                                           range);
+                   }});
+  cases.push_back({"gate_values" + suffix,
+                   kTokens,
+                   {output(kTokens * scores_per_token, scores_per_token)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.gate_values(
+                         {.shape = shape, .scores = scores.data(), .values = out[0].values.data()}, range);
+                   }});
+}
+
+void add_cross_entropy(std::vector<RangeCase>& cases) {
+  constexpr int64_t kRows = 19, kVocabulary = 83;
+  std::vector<int32_t> targets = ids(kRows, kVocabulary);
+  targets[4] = kIgnoredTarget;
+  cases.push_back(
+      {"cross_entropy_forward",
+       kRows,
+       {output(kRows), output(kRows)},
+       [=, logits = normal(kRows * kVocabulary, 1)](const auto& kernels, Range range, Outputs& out) {
+         kernels.cross_entropy_forward({.logits = logits.data(),
+                                        .targets = targets.data(),
+                                        .vocabulary = kVocabulary,
+                                        .loss = out[0].values.data(),
+                                        .log_sum_exp = out[1].values.data()},
+                                       range);
+       }});
+  cases.push_back({"cross_entropy_backward",
+                   kRows,
+                   {output(kRows * kVocabulary, kVocabulary)},
+                   [=, log_sum_exp = normal(kRows, 2)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.cross_entropy_backward({.logits = out[0].values.data(),
+                                                     .targets = targets.data(),
+                                                     .log_sum_exp = log_sum_exp.data(),
+                                                     .vocabulary = kVocabulary,
+                                                     .factor = 0.3F},
+                                                    range);
+                   }});
+}
+
+}  // namespace
+
+std::vector<RangeCase> range_cases() {
+  std::vector<RangeCase> cases;
+  add_elementwise(cases);
+  add_sums(cases);
+  add_embedding(cases);
+  add_rms_norm(cases);
+  add_norm_rope(cases, Norm::With);
+  add_norm_rope(cases, Norm::Without);
+  for (const GateMode mode : {GateMode::Multiply, GateMode::Add}) {
+    for (const Granularity granularity : {Granularity::Elementwise, Granularity::Headwise}) {
+      for (const Sharing sharing : {Sharing::Specific, Sharing::Shared}) {
+        add_gate(cases, {Activation::Silu, mode, granularity, sharing});
+      }
+    }
+  }
+  add_cross_entropy(cases);
+  return cases;
+}
+
+}  // namespace sluice::test
