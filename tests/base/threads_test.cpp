@@ -1,5 +1,6 @@
 #include "sluice/base/threads.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 

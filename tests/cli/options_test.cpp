@@ -2,11 +2,10 @@
 // pinned_options.txt.
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "tests/cli/help_page.h"
 

@@ -1,7 +1,7 @@
 // Results that cannot be written.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
+
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // What threads rely on: a kernel run over parts of its range gives the bits of one run over the whole, and a
 // part touches nothing that belongs to another.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

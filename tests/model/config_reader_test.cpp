@@ -1,0 +1,119 @@
+#include "sluice/model/config_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/base/expect_error.h"
+#include "tests/base/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+// A small valid configuration; `extra` is appended, e.g. R"(, "head_dim": 4)".
+ModelConfig read(const std::string& extra, const std::string& model_type = "qwen3") {
+  return read_model_config(Json::parse(
+      R"({"vocab_size": 100, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3,
+          "num_attention_heads": 4, "num_key_value_heads": 2, "model_type": ")" +
+          model_type + "\"" + extra + "}",
+      "c.json"));
+}
+
+TEST(ModelConfig, has_the_defaults_of_its_family) {
+  const ModelConfig qwen3 = read("");
+  EXPECT_EQ(qwen3.head_dim, 8);
+  EXPECT_EQ(qwen3.rotary, 8);
+  EXPECT_TRUE(qwen3.qk_norm);
+  EXPECT_FALSE(qwen3.qkv_bias);
+  EXPECT_TRUE(qwen3.gates.empty());
+  EXPECT_FALSE(read("", "llama").qk_norm);
+  EXPECT_TRUE(read("", "qwen2").qkv_bias);
+  EXPECT_FALSE(read("", "qwen2").o_bias);
+  const ModelConfig next = read(R"(, "head_dim": 16)", "qwen3_next");
+  EXPECT_EQ(next.rotary, 4);
+  EXPECT_EQ(next.norm_style, WeightStyle::OnePlus);
+  EXPECT_EQ(next.gate_layout, GateLayout::PackedPerHead);
+}
+
+TEST(ModelConfig, reads_the_official_flags_headwise_first) {
+  const ModelConfig both =
+      read(R"(, "headwise_attn_output_gate": true, "elementwise_attn_output_gate": true)");
+  ASSERT_EQ(both.gates.size(), 1U);
+  EXPECT_EQ(both.gate_layout, GateLayout::PackedPerGroup);
+  EXPECT_EQ(both.gates[0].form.granularity, Granularity::Headwise);
+  const ModelConfig elementwise = read(R"(, "elementwise_attn_output_gate": true)");
+  EXPECT_EQ(elementwise.gates[0].form.granularity, Granularity::Elementwise);
+}
+
+TEST(ModelConfig, reads_a_list_of_gates) {
+  const ModelConfig config = read(R"(, "gates": [
+      {"position": "g1", "granularity": "headwise", "activation": "ns_sigmoid", "layers": [0, 2], "bias": true,
+       "bias_init": -2},
+      {"position": "g4", "sharing": "shared", "mode": "add", "input": "truncated", "channels": 12,
+       "order": "before_norm"},
+      {"position": "g5", "input": "constant"}])");
+  EXPECT_EQ(config.gate_layout, GateLayout::Separate);
+  ASSERT_EQ(config.gates.size(), 3U);
+  EXPECT_EQ(config.gates[0].form.activation, Activation::NsSigmoid);
+  EXPECT_EQ(config.gates[0].bias_init, -2.0);
+  EXPECT_TRUE(config.gates[0].in_layer(2));
+  EXPECT_FALSE(config.gates[0].in_layer(1));
+  EXPECT_EQ(config.gates[1].channels, 12);
+  EXPECT_EQ(config.gates[1].order, GateOrder::BeforeNorm);
+  EXPECT_EQ(config.gates[2].init_std, 0.0) << "constant gates start at zero";
+}
+
+TEST(ModelConfig, reads_rope_scaling) {
+  const RopeScaling yarn =
+      read(R"(, "rope_scaling": {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 64})")
+          .rope_scaling;
+  EXPECT_EQ(yarn.kind, RopeScalingKind::Yarn);
+  EXPECT_EQ(yarn.factor, 4.0);
+  EXPECT_EQ(yarn.original_positions, 64);
+  EXPECT_EQ(read(R"(, "rope_scaling": null)").rope_scaling.kind, RopeScalingKind::None);
+}
+
+TEST(ModelConfig, says_what_is_wrong_and_where) {
+  EXPECT_BAD_INPUT(read("", "gpt9"),
+                   "c.json: model_type: expected one of \"qwen3\", \"qwen3_moe\", \"qwen2\", \"llama\", "
+                   "\"qwen3_next\", got \"gpt9\"");
+  EXPECT_BAD_INPUT(read(R"(, "num_atention_heads": 3)"),
+                   "c.json: num_atention_heads: unknown key (did you mean \"num_attention_heads\"?)");
+  EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g6"}])"),
+                   "c.json: gates[0].position: expected one of \"g1\", \"g2\", \"g3\", \"g4\", \"g5\", got "
+                   "\"g6\" (did you mean \"g1\"?)");
+  EXPECT_BAD_INPUT(
+      read(R"(, "gates": [{"position": "g5", "granularity": "headwise"}])"),
+      "c.json: gates[0].granularity: expected \"elementwise\", got \"headwise\" (after the output "
+      "projection there are no heads)");
+  EXPECT_BAD_INPUT(
+      read(R"(, "gates": [{"position": "g1"}, {"position": "g1", "layers": [1]}])"),
+      "c.json: gates[1]: expected one gate per position and layer, got an object (layer 1 has two)");
+  EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g1", "layers": [3]}])"),
+                   "c.json: gates[0].layers[0]: expected integer from 0 to 2, got 3");
+  EXPECT_BAD_INPUT(
+      read(R"(, "layer_types": ["full_attention", "linear_attention", "full_attention"])"),
+      "c.json: layer_types[1]: expected \"full_attention\", got \"linear_attention\" (other kinds of "
+      "layers are not supported)");
+  EXPECT_BAD_INPUT(read(R"(, "hidden_act": "gelu")"), "c.json: hidden_act: expected \"silu\", got \"gelu\"");
+  EXPECT_BAD_INPUT(
+      read(R"(, "partial_rotary_factor": 0.4)"),
+      "c.json: partial_rotary_factor: expected an even number of rotary channels per head, got 0.4 "
+      "(they come out as 3)");
+}
+
+TEST(ModelConfig, refuses_two_descriptions_of_gates) {
+  EXPECT_THROW(read(R"(, "attn_output_gate": true, "elementwise_attn_output_gate": true)"), Error);
+  EXPECT_THROW(read(R"(, "attn_output_gate": true, "gates": [{"position": "g2"}])"), Error);
+}
+
+TEST(ModelConfig, is_found_in_a_model_directory) {
+  const TemporaryDirectory directory;
+  EXPECT_THROW(load_model_config(directory.path()), Error) << "no config.json yet";
+  const auto file =
+      directory.file("config.json", R"({"model_type": "qwen3", "vocab_size": 7, "hidden_size": 8,
+      "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2})");
+  EXPECT_EQ(load_model_config(directory.path()).vocabulary, 7);
+  EXPECT_EQ(load_model_config(file).vocabulary, 7);
+}
+
+}  // namespace
+}  // namespace sluice
