@@ -41,7 +41,7 @@ TEST(ManPage, names_every_argument_and_option_of_a_command_in_its_section) {
     entries.insert(entries.end(), help.options.begin(), help.options.end());
     for (const std::string& entry : entries) {
       EXPECT_NE(section.find("\n.B " + with_hyphens(entry) + "\n"), std::string::npos)
-          << command << " " << entry;
+          << entry << " is not in the section of " << command;
     }
   }
 }

@@ -1,6 +1,7 @@
 // What the program does not take. A new command adds its own rows to the table.
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,17 @@ struct Refusal {
   std::string part;  // of the line on stderr
 };
 
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+  *out << refusal.name;
+}
+
 const std::vector<Refusal> kRefusals = {
     {"no_command", {}, 2, "no command given (sluice help lists the commands)"},
-    {"empty_command", {""}, 2, "unknown command \"\" (try one of doctor, "},
-    {"unknown_command", {"frobnicate"}, 2, "unknown command \"frobnicate\" (try one of doctor, "},
+    {"empty_command", {""}, 2, "unknown command \"\" (try one of "},
+    {"unknown_command", {"frobnicate"}, 2, "unknown command \"frobnicate\" (try one of "},
     {"mistyped_command", {"docter"}, 2, "unknown command \"docter\" (did you mean \"doctor\"?)"},
+    {"mistyped_option_instead_of_a_command", {"--versoin"}, 2, "did you mean \"--version\"?"},
+    {"more_after_the_version", {"--version", "--jsno"}, 2, "--jsno"},
     {"help_of_an_unknown_command", {"help", "frobnicate"}, 2, "unknown command \"frobnicate\""},
     {"help_of_a_mistyped_command", {"help", "docter"}, 2, "did you mean \"doctor\"?"},
     {"help_of_two_commands", {"help", "doctor", "help"}, 2, "help: unexpected argument \"help\""},
@@ -56,6 +63,10 @@ const std::vector<Refusal> kRefusals = {
     {"unknown_isa", {"doctor", "--isa", "avx3"}, 2, "got \"avx3\" (did you mean \"avx2\"?)"},
     {"isa_without_a_value", {"doctor", "--isa"}, 2, "doctor: --isa: "},
     {"flag_with_nonsense", {"doctor", "--measure=maybe"}, 2, "--measure"},
+
+    {"no_config", {"params"}, 2, "params: CONFIG|MODEL is required"},
+    {"missing_config", {"params", "no-such-file.json"}, 3, "no-such-file.json: cannot open"},
+    {"two_configs", {"params", "a.json", "b.json"}, 2, "params: unexpected argument \"b.json\""},
 
     {"no_shell", {"completion"}, 2, "completion: SHELL is required"},
     {"unknown_shell", {"completion", "fish"}, 2, "SHELL: expected one of bash, got \"fish\""},

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct RangeCase {
   std::vector<Output> outputs;
   std::function<void(const Kernels<float>&, Range, std::vector<Output>&)> run;
 };
+
+inline void PrintTo(const RangeCase& range_case, std::ostream* out) {
+  *out << range_case.name;
+}
 
 std::vector<RangeCase> range_cases();
 

@@ -6,6 +6,7 @@
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/attention.h"
+#include "sluice/ops/clip.h"
 #include "sluice/ops/embedding.h"
 #include "sluice/ops/gate.h"
 #include "sluice/ops/linear.h"
@@ -13,6 +14,7 @@
 #include "sluice/ops/norm_rope.h"
 #include "sluice/ops/rms_norm.h"
 #include "sluice/ops/swiglu.h"
+#include "sluice/ops/take_columns.h"
 
 namespace sluice::test {
 namespace {
@@ -197,10 +199,20 @@ void add_elementwise_cases(std::vector<OpCase>& cases) {
     cases.push_back({fmt::format("swiglu_{}", n), {shape, shape}, [](const Context& context, const Vars& in) {
                        return swiglu(context, in[0], in[1]);
                      }});
+    cases.push_back({fmt::format("clip_{}", n), {shape}, [](const Context& context, const Vars& in) {
+                       return clip(context, in[0], 0.8);
+                     }});
     cases.push_back({fmt::format("repeat_row_{}", n),
                      {shape},
                      [](const Context& context, const Vars& in) { return repeat_row(context, in[0], 5); },
                      5});
+  }
+  for (const int64_t columns : {0, 3, 7}) {
+    cases.push_back({fmt::format("take_columns_{}_of_7", columns),
+                     {{5, 7}},
+                     [columns](const Context& context, const Vars& in) {
+                       return take_columns(context, in[0], columns);
+                     }});
   }
   cases.push_back({"add_to_itself", {{3, 5}}, [](const Context& context, const Vars& in) {
                      return add(context, in[0], in[0]);

@@ -96,7 +96,7 @@ TEST(Bf16, denormals_are_rounded_and_not_dropped) {
   EXPECT_EQ(to_bf16(0x1p-133F).bits, 0x0001);
   EXPECT_EQ(to_bf16(0x1.8p-133F).bits, 0x0002) << "a tie";
   EXPECT_EQ(to_bf16(0x1p-134F).bits, 0x0000) << "a tie";
-  EXPECT_EQ(to_bf16(0x1.00002p-134F).bits, 0x0001);
+  EXPECT_EQ(to_bf16(0x1.0002p-134F).bits, 0x0001);
   EXPECT_EQ(to_bf16(-std::numeric_limits<float>::denorm_min()).bits, 0x8000);
   EXPECT_EQ(to_float(to_bf16(0x1.fffffcp-127F)), 0x1p-126F) << "the smallest normal value";
 }

@@ -9,7 +9,10 @@ namespace sluice {
 struct AttentionShape {
   const int64_t* starts = nullptr;  // [sequences + 1]: tokens of sequence s are starts[s] … starts[s + 1]
   int64_t sequences = 0;
-  int64_t longest = 0;  // tokens of the longest sequence
+  int64_t longest = 0;  // keys of the longest sequence
+  // Keys that stand before the first query, as in a key/value cache: query i sees keys 0 … past + i. Only
+  // with one sequence, and not in the gradient.
+  int64_t past = 0;
   int64_t heads = 0, kv_heads = 0, head_dim = 0;
 };
 
@@ -19,11 +22,11 @@ struct AttentionForward {
   AttentionShape shape = {};
   T scale = 1;
   const T* q = nullptr;       // [N, H, hd]
-  const T* k = nullptr;       // [N, K, hd]
-  const T* v = nullptr;       // [N, K, hd]
+  const T* k = nullptr;       // [past + N, K, hd]
+  const T* v = nullptr;       // [past + N, K, hd]
   T* y = nullptr;             // [N, H, hd]
   T* log_sum_exp = nullptr;   // [N, H], kept for the gradient
-  T* const* probs = nullptr;  // per sequence [H, T, T] with zeros above the diagonal, or none
+  T* const* probs = nullptr;  // per sequence [H, T, past + T] with zeros after the query's own key, or none
 };
 
 // One call handles one key/value head of one sequence with all its query heads: unit = sequence · K + head.

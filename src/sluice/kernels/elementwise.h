@@ -41,6 +41,23 @@ struct SwigluBackward {
   T* dup = nullptr;
 };
 
+// y = x moved into [-limit, limit]; a NaN stays.
+template <class T>
+struct ClipForward {
+  const T* x = nullptr;
+  T* y = nullptr;
+  T limit = 0;
+};
+
+// dx = dy where x lay inside, 0 elsewhere.
+template <class T>
+struct ClipBackward {
+  const T* x = nullptr;
+  const T* dy = nullptr;
+  T* dx = nullptr;
+  T limit = 0;
+};
+
 // Sums of fixed blocks, so that the total does not depend on how the blocks are shared out. The range counts
 // blocks.
 inline constexpr int64_t kSumBlock = 4096;

@@ -25,6 +25,8 @@ struct Kernels {
   RangeKernel<Scale<T>> scale = nullptr;
   RangeKernel<SwigluForward<T>> swiglu_forward = nullptr;
   RangeKernel<SwigluBackward<T>> swiglu_backward = nullptr;
+  RangeKernel<ClipForward<T>> clip_forward = nullptr;
+  RangeKernel<ClipBackward<T>> clip_backward = nullptr;
   RangeKernel<BlockSum<T>> block_sum = nullptr;
   RangeKernel<ColumnSum<T>> column_sum = nullptr;
   RangeKernel<RepeatRow<T>> repeat_row = nullptr;

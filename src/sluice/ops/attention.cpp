@@ -8,7 +8,7 @@ namespace {
 struct Saved {
   AttentionInputs inputs;
   Sequences sequences;
-  int64_t heads, kv_heads;
+  int64_t heads, kv_heads, past;
   double scale;
   Tensor y;
   Tensor log_sum_exp;  // [N, H]
@@ -16,7 +16,8 @@ struct Saved {
   AttentionShape shape() const {
     return {.starts = sequences.starts().data(),
             .sequences = sequences.count(),
-            .longest = sequences.longest(),
+            .longest = past + sequences.longest(),
+            .past = past,
             .heads = heads,
             .kv_heads = kv_heads,
             .head_dim = inputs.q.cols() / heads};
@@ -32,9 +33,12 @@ void check(const AttentionInputs& in, const Sequences& sequences, const Attentio
   SLUICE_ASSERT(in.k.cols() == kv_cols && in.v.cols() == kv_cols,
                 "attention: keys {} and values {}, not {} columns", in.k.shape().text(), in.v.shape().text(),
                 kv_cols);
-  SLUICE_ASSERT(in.q.rows() == sequences.tokens() && in.k.rows() == in.q.rows() && in.v.rows() == in.q.rows(),
-                "attention: q {}, k {}, v {} for {} tokens", in.q.shape().text(), in.k.shape().text(),
-                in.v.shape().text(), sequences.tokens());
+  const int64_t keys = options.past + in.q.rows();
+  SLUICE_ASSERT(in.q.rows() == sequences.tokens() && in.k.rows() == keys && in.v.rows() == keys,
+                "attention: q {}, k {}, v {} for {} tokens after a past of {}", in.q.shape().text(),
+                in.k.shape().text(), in.v.shape().text(), sequences.tokens(), options.past);
+  SLUICE_ASSERT(options.past == 0 || sequences.count() == 1, "attention: a past of {} for {} sequences",
+                options.past, sequences.count());
 }
 
 // Calls kernel(args, unit, workspace) for every unit, on all threads.
@@ -56,7 +60,7 @@ void forward(const Context& context, const Saved& saved, std::vector<Tensor>* ca
     capture->clear();
     for (int64_t s = 0; s < saved.sequences.count(); ++s) {
       const int64_t length = saved.sequences.length(s);
-      capture->push_back(context.empty({saved.heads, length, length}, q.dtype()));
+      capture->push_back(context.empty({saved.heads, length, saved.past + length}, q.dtype()));
       probs.push_back(capture->back().data<T>());
     }
   }
@@ -105,11 +109,14 @@ Var attention(const Context& context, const AttentionInputs& inputs, const Seque
                     .sequences = sequences,
                     .heads = options.heads,
                     .kv_heads = options.kv_heads,
+                    .past = options.past,
                     .scale = options.scale.value_or(1.0 / std::sqrt(head_dim)),
                     .y = context.empty_like(inputs.q.value()),
                     .log_sum_exp = context.empty({inputs.q.rows(), options.heads}, inputs.q.dtype())};
   with_compute_type("attention", inputs.q.dtype(),
                     [&](auto zero) { forward<decltype(zero)>(context, saved, options.capture_probs); });
+  SLUICE_ASSERT(context.tape == nullptr || options.past == 0, "attention: no gradient with a past of {}",
+                options.past);
   return result(context, saved.y, {inputs.q.slot(), inputs.k.slot(), inputs.v.slot()},
                 [saved](Gradients& gradients) {
                   with_compute_type("attention", saved.y.dtype(),

@@ -11,15 +11,16 @@ namespace sluice {
 
 struct AttentionOptions {
   int64_t heads = 0;
-  int64_t kv_heads = 0;                     // divides heads
-  std::optional<double> scale = {};         // 1 / sqrt(hd) by default
-  std::vector<Tensor>* capture_probs = {};  // if given, filled with one [H, T, T] per sequence
+  int64_t kv_heads = 0;              // divides heads
+  std::optional<double> scale = {};  // 1 / sqrt(hd) by default
+  int64_t past = 0;  // keys before the first query (a key/value cache); one sequence, no gradient
+  std::vector<Tensor>* capture_probs = {};  // if given, filled with one [H, T, past + T] per sequence
 };
 
 struct AttentionInputs {
   Var q;  // [N, H · hd]
-  Var k;  // [N, K · hd]
-  Var v;  // [N, K · hd]
+  Var k;  // [past + N, K · hd]
+  Var v;  // [past + N, K · hd]
 };
 
 // y[N, H · hd]; a token attends to itself and to the earlier ones of its own sequence.

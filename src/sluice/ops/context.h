@@ -1,4 +1,5 @@
-// What every op gets besides its operands: the engine, and the tape if gradients are wanted.
+// What every op gets besides its operands: the engine, the tape if gradients are wanted, the
+// probe if somebody watches.
 // A small value: copy it to switch the tape for a part of the computation.
 #pragma once
 
@@ -9,12 +10,14 @@
 namespace sluice {
 
 class Tape;
+class Probe;  // nn/tap.h
 
 struct Context {
   Engine& engine;
-  Tape* tape = nullptr;  // none: inference, nothing is kept
+  Tape* tape = nullptr;    // none: inference, nothing is kept
+  Probe* probe = nullptr;  // none: nobody watches
 
-  Context with_tape(Tape* other) const { return {engine, other}; }
+  Context with_tape(Tape* other) const { return {engine, other, probe}; }
 
   const Threads& threads() const { return engine.threads(); }
 

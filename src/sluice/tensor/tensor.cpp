@@ -25,6 +25,14 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   return view;
 }
 
+Tensor Tensor::first_rows(int64_t count) const {
+  SLUICE_ASSERT(shape_.rank() == 2 && count >= 0 && count <= rows(), "tensor: {} rows of {}", count,
+                shape_.text());
+  Tensor view = *this;
+  view.shape_ = {count, cols()};
+  return view;
+}
+
 Tensor Tensor::copy(MemoryPool& pool) const {
   Tensor other = empty(pool, shape_, dtype_);
   other.copy_in({raw(), bytes()});

@@ -49,10 +49,15 @@ class Tensor {
   // The same elements under another shape of equal count.
   Tensor reshaped(const Shape& shape) const;
 
+  // The first `count` rows of a matrix, sharing elements.
+  Tensor first_rows(int64_t count) const;
+
   // A tensor of its own with the same elements.
   Tensor copy(MemoryPool& pool) const;
 
   void fill_zero() const;
+
+  bool shares_elements(const Tensor& other) const { return storage_ == other.storage_; }
 
   // Whether no other handle shares the elements, so that writing to them disturbs nobody.
   bool is_unshared() const { return storage_.use_count() == 1; }

@@ -34,7 +34,7 @@ constexpr Operand filled(uint16_t value) {
   return operand;
 }
 
-// 1/16 each: a product adds 1/8 to every sum, which stops growing at 2^21 where 1/8 is half of the last bit.
+// 1/16 each: a product adds 1/8 to every sum, which stops growing when that is less than its last bit.
 constinit const Operand kOperand = filled(0x3d80);
 
 }  // namespace

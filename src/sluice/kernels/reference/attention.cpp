@@ -13,13 +13,13 @@ T dot(const T* a, const T* b, int64_t n) {
   return sum;
 }
 
-// Scores of query `i` against keys 0 … i.
+// Scores of query `i` against the keys that it sees.
 template <class Args, class T>
 void score_row(const Args& args, int64_t start, int64_t head, int64_t i, T* scores) {
   const auto& shape = args.shape;
   const int64_t kv_head = head / (shape.heads / shape.kv_heads);
   const T* q = args.q + ((start + i) * shape.heads + head) * shape.head_dim;
-  for (int64_t j = 0; j <= i; ++j) {
+  for (int64_t j = 0; j <= shape.past + i; ++j) {
     const T* k = args.k + ((start + j) * shape.kv_heads + kv_head) * shape.head_dim;
     scores[j] = args.scale * dot(q, k, shape.head_dim);
   }
@@ -34,24 +34,25 @@ void forward(const AttentionForward<T>& args, int64_t unit, T* workspace) {
   const int64_t start = args.shape.starts[sequence];
   const int64_t length = shape.starts[sequence + 1] - start;
   for (int64_t i = 0; i < length; ++i) {
+    const int64_t keys = shape.past + i + 1;
     T* p = workspace;
     score_row(args, start, head, i, p);
-    const T largest = *std::max_element(p, p + i + 1);
+    const T largest = *std::max_element(p, p + keys);
     T sum = 0;
-    for (int64_t j = 0; j <= i; ++j) sum += p[j] = std::exp(p[j] - largest);
-    for (int64_t j = 0; j <= i; ++j) p[j] /= sum;
+    for (int64_t j = 0; j < keys; ++j) sum += p[j] = std::exp(p[j] - largest);
+    for (int64_t j = 0; j < keys; ++j) p[j] /= sum;
     const int64_t row = (start + i) * shape.heads + head;
     args.log_sum_exp[row] = largest + std::log(sum);
     T* y = args.y + row * shape.head_dim;
     std::fill(y, y + shape.head_dim, T(0));
-    for (int64_t j = 0; j <= i; ++j) {
+    for (int64_t j = 0; j < keys; ++j) {
       const T* v = args.v + ((start + j) * shape.kv_heads + kv_head) * shape.head_dim;
       for (int64_t d = 0; d < shape.head_dim; ++d) y[d] += p[j] * v[d];
     }
     if (args.probs != nullptr) {
-      T* out = args.probs[sequence] + (head * length + i) * length;
-      std::copy(p, p + i + 1, out);
-      std::fill(out + i + 1, out + length, T(0));
+      T* out = args.probs[sequence] + (head * length + i) * (shape.past + length);
+      std::copy(p, p + keys, out);
+      std::fill(out + keys, out + shape.past + length, T(0));
     }
   }
 }

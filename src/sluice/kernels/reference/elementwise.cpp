@@ -31,6 +31,21 @@ void swiglu_backward(const SwigluBackward<T>& args, Range range) {
 }
 
 template <class T>
+void clip_forward(const ClipForward<T>& args, Range range) {
+  for (int64_t i = range.begin; i < range.end; ++i) {
+    const T x = args.x[i];
+    args.y[i] = x > args.limit ? args.limit : x < -args.limit ? -args.limit : x;
+  }
+}
+
+template <class T>
+void clip_backward(const ClipBackward<T>& args, Range range) {
+  for (int64_t i = range.begin; i < range.end; ++i) {
+    args.dx[i] = args.x[i] > args.limit || args.x[i] < -args.limit ? T(0) : args.dy[i];
+  }
+}
+
+template <class T>
 void block_sum(const BlockSum<T>& args, Range blocks) {
   for (int64_t block = blocks.begin; block < blocks.end; ++block) {
     const int64_t end = std::min(args.count, (block + 1) * kSumBlock);
@@ -72,6 +87,8 @@ void add_elementwise(Kernels<T>& table) {
   table.scale = scale<T>;
   table.swiglu_forward = swiglu_forward<T>;
   table.swiglu_backward = swiglu_backward<T>;
+  table.clip_forward = clip_forward<T>;
+  table.clip_backward = clip_backward<T>;
   table.block_sum = block_sum<T>;
   table.column_sum = column_sum<T>;
   table.repeat_row = repeat_row<T>;

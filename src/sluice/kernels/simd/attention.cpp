@@ -48,20 +48,22 @@ void forward(const AttentionForward<float>& args, int64_t unit, float* workspace
   const ConstRows v = rows_of(args.v, key);
   const MutableRows y = rows_of(args.y, query);
 
-  for_each_block(length, hd, [&](const Block& block) {
+  for_each_block(shape, length, [&](const Block& block) {
     float inverse_sums[kQueryBlock];
     score_product(block, q.from(block.first), k, workspace);
     for (int64_t r = 0; r < block.rows; ++r) {
       float* row = workspace + r * block.keys;
       const int64_t i = block.first + r;
-      const Softmax softmax = softmax_row(row, i + 1, args.scale);
-      clear(row + i + 1, block.keys - i - 1);
+      const int64_t seen = shape.past + i + 1;
+      const Softmax softmax = softmax_row(row, seen, args.scale);
+      clear(row + seen, block.keys - seen);
       inverse_sums[r] = softmax.inverse_sum;
       args.log_sum_exp[(start + i) * shape.heads + head] = softmax.log_sum_exp;
       if (args.probs != nullptr) {
-        float* out = args.probs[sequence] + (head * length + i) * length;
-        multiply(row, softmax.inverse_sum, i + 1, out);
-        clear(out + i + 1, length - i - 1);
+        const int64_t keys = shape.past + length;
+        float* out = args.probs[sequence] + (head * length + i) * keys;
+        multiply(row, softmax.inverse_sum, seen, out);
+        clear(out + seen, keys - seen);
       }
     }
     panel_product(block, workspace, v, y.from(block.first));
@@ -107,7 +109,7 @@ void backward_head(const AttentionBackward<float>& args, int64_t sequence, int64
   const MutableRows dk = rows_of(args.dk, key);
   const MutableRows dv = rows_of(args.dv, key);
 
-  for_each_block(length, hd, [&](const Block& block) {
+  for_each_block(shape, length, [&](const Block& block) {
     float* p = workspace;
     float* ds = workspace + kQueryBlock * shape.longest;
     score_product(block, q.from(block.first), k, p);

@@ -31,17 +31,17 @@ Rows<T> rows_of(T* tensor, const Head& head) {
   return {tensor + (head.start * head.heads + head.index) * head.head_dim, head.heads * head.head_dim};
 }
 
-// Queries first … first + rows of a sequence. They see the keys before first + rows.
+// Queries first … first + rows of a sequence. The last of them sees the first `keys` keys.
 struct Block {
   int64_t first, rows, keys, head_dim;
 };
 
 template <class Body>
-void for_each_block(int64_t length, int64_t head_dim, const Body& body) {
+void for_each_block(const AttentionShape& shape, int64_t length, const Body& body) {
   for (int64_t first = 0; first < length; first += kQueryBlock) {
     const int64_t left = length - first;
     const int64_t rows = left < kQueryBlock ? left : kQueryBlock;
-    body(Block{first, rows, first + rows, head_dim});
+    body(Block{first, rows, shape.past + first + rows, shape.head_dim});
   }
 }
 

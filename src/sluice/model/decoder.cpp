@@ -1,0 +1,89 @@
+#include "sluice/model/decoder.h"
+
+#include "sluice/base/error.h"
+#include "sluice/model/decoder_parameters.h"
+#include "sluice/ops/arithmetic.h"
+#include "sluice/ops/clip.h"
+#include "sluice/ops/embedding.h"
+
+namespace sluice {
+namespace {
+
+// A block's output as the controls have it: normed (sandwich norm), then clipped.
+Var finished(const Context& context, Norm& norm, const std::optional<double>& limit, const Var& x) {
+  const Var y = norm.apply(context, x);
+  return limit ? clip(context, y, *limit) : y;
+}
+
+}  // namespace
+
+Decoder::Decoder(ModelConfig config) : config_(std::move(config)) {
+  if (config_.moe) throw bad_input({.what = "mixture-of-experts models can be counted, but not run yet"});
+  blocks_.resize(static_cast<size_t>(config_.layers));
+  ParameterLister lister(config_, parameters_);
+  lister.add("model.embed_tokens.weight", embedding_, {config_.vocabulary, config_.hidden});
+  for (size_t layer = 0; layer < blocks_.size(); ++layer)
+    lister.add_block(static_cast<int64_t>(layer), blocks_[layer]);
+  lister.add_norm("model.norm", final_norm_, config_.hidden);
+  if (!config_.tied) lister.add("lm_head.weight", head_, {config_.vocabulary, config_.hidden});
+}
+
+void Decoder::initialise(Engine& engine, const Random& random) {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const NamedParameter& named = parameters_[i];
+    named.parameter->value = Tensor::empty(engine.pool(), named.shape, DType::F32);
+    random.child(i).fill_normal(named.parameter->value.values<float>(), 0, static_cast<float>(named.mean),
+                                static_cast<float>(named.std));
+  }
+}
+
+Placement Decoder::place(const Context& context, const Sequences& sequences, int64_t past) const {
+  const Tensor positions = context.empty({sequences.tokens()}, DType::I32);
+  for (int64_t s = 0; s < sequences.count(); ++s) {
+    for (int64_t t = 0; t < sequences.length(s); ++t) {
+      positions.data<int32_t>()[sequences.starts()[static_cast<size_t>(s)] + t] =
+          static_cast<int32_t>(past + t);
+    }
+  }
+  return {.rotary = {.table = rope_table_for(context, config_, past + sequences.longest()),
+                     .positions = positions},
+          .sequences = sequences};
+}
+
+Var Decoder::block(const Context& context, int64_t layer, const Var& x, const Placement& placement,
+                   KvCache* cache) {
+  DecoderBlock& b = blocks_[static_cast<size_t>(layer)];
+  const auto watched_rows = [&](std::string_view point, const Var& value) {
+    return tap(context, {layer, point}, value.shape(), value);
+  };
+  const Var input = watched_rows(points::kAttentionInput, b.attention_norm.apply(context, x));
+  const Var mixed = b.attention.apply(context, layer, input, placement, cache);
+  const Var attended =
+      watched_rows(points::kAttentionOut, finished(context, b.attention_out_norm, config_.clip, mixed));
+  const Var middle = watched_rows(points::kMiddle, add(context, x, attended));
+  const Var mlp_input = watched_rows(points::kMlpInput, b.mlp_norm.apply(context, middle));
+  const Var fed = watched_rows(
+      points::kMlpOut, finished(context, b.mlp_out_norm, config_.clip, b.mlp.apply(context, mlp_input)));
+  return watched_rows(points::kResidual, add(context, middle, fed));
+}
+
+Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& placement, KvCaches* caches) {
+  SLUICE_ASSERT(caches == nullptr || caches->size() == blocks_.size(), "decoder: {} caches for {} layers",
+                caches->size(), blocks_.size());
+  const auto watched_rows = [&](std::string_view point, const Var& value) {
+    return tap(context, {TapName::kNoLayer, point}, value.shape(), value);
+  };
+  Var x = watched_rows(points::kEmbedding, embedding(context, use(context, embedding_), ids));
+  for (int64_t layer = 0; layer < config_.layers; ++layer) {
+    KvCache* cache = caches == nullptr ? nullptr : &(*caches)[static_cast<size_t>(layer)];
+    x = block(context, layer, x, placement, cache);
+  }
+  return watched_rows(points::kFinalNorm, final_norm_.apply(context, x));
+}
+
+Var Decoder::logits(const Context& context, const Var& hidden) {
+  const Var y = linear(context, hidden, use(context, output_weight()));
+  return tap(context, {TapName::kNoLayer, points::kLogits}, y.shape(), y);
+}
+
+}  // namespace sluice

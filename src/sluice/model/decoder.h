@@ -1,0 +1,68 @@
+// The decoder: embedding, blocks, final norm, output layer.
+#pragma once
+
+#include <vector>
+
+#include "sluice/base/random.h"
+#include "sluice/model/config.h"
+#include "sluice/nn/attention.h"
+
+namespace sluice {
+
+struct DecoderBlock {
+  Norm attention_norm, mlp_norm;
+  Norm attention_out_norm, mlp_out_norm;  // sandwich norm
+  AttentionLayer attention;
+  Mlp mlp;
+};
+
+// A parameter with the name under which checkpoints know it, gates stored as tensors of their own.
+struct NamedParameter {
+  Parameter* parameter;
+  Shape shape;
+  // How training starts: normal with this standard deviation around `mean`.
+  double std = 0.0;
+  double mean = 0.0;
+};
+
+// Caches of all layers.
+using KvCaches = std::vector<KvCache>;
+
+class Decoder {
+ public:
+  // Parameters have names and shapes but no values yet: initialise() or a checkpoint gives them.
+  explicit Decoder(ModelConfig config);
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  const ModelConfig& config() const { return config_; }
+
+  // In the order of a checkpoint. The output layer is left out if it is tied.
+  const std::vector<NamedParameter>& parameters() const { return parameters_; }
+
+  void initialise(Engine& engine, const Random& random);
+
+  // Positions of sequences that start at `past`.
+  Placement place(const Context& context, const Sequences& sequences, int64_t past = 0) const;
+
+  // ids [N] (i32) → the final norm's output [N, D]. Caches, if given, one per layer.
+  Var hidden(const Context& context, const Tensor& ids, const Placement& placement,
+             KvCaches* caches = nullptr);
+
+  // [N, D] → [N, V]
+  Var logits(const Context& context, const Var& hidden);
+
+  Parameter& output_weight() { return config_.tied ? embedding_ : head_; }
+
+ private:
+  void name_parameters();
+  Var block(const Context& context, int64_t layer, const Var& x, const Placement& placement, KvCache* cache);
+
+  ModelConfig config_;
+  Parameter embedding_, head_;
+  std::vector<DecoderBlock> blocks_;
+  Norm final_norm_;
+  std::vector<NamedParameter> parameters_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,49 @@
+// The attention half of a block: projections, norms, rotation, gates at five positions, the controls of the
+// paper.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "sluice/nn/gate.h"
+#include "sluice/ops/norm_rope.h"
+#include "sluice/ops/sequences.h"
+
+namespace sluice {
+
+// Keys and values of the tokens so far, for one layer of one sequence.
+struct KvCache {
+  Tensor k, v;         // [capacity, K · hd]
+  int64_t length = 0;  // rows in use
+};
+
+// Where a batch's tokens stand.
+struct Placement {
+  Rotary rotary;
+  Sequences sequences;
+};
+
+struct AttentionLayer {
+  int64_t heads = 0, kv_heads = 0;
+  Linear q, k, v, o;
+  Norm q_norm, k_norm;
+  Norm head_norm;          // control: norm of each head's output
+  bool head_silu = false;  // control: SiLU on the output
+  std::map<GatePosition, Gate> gates;
+
+  // x [N, D] is the block's input after its norm. With a cache, the new keys and values are appended to it
+  // and the queries see all of it; the batch is then one sequence.
+  Var apply(const Context& context, int64_t layer, const Var& x, const Placement& placement, KvCache* cache);
+
+ private:
+  struct Projected {
+    Var q, k, v;
+  };
+  Projected project(const Context& context, int64_t layer, const Var& x, const Placement& placement);
+  Var gated(const Context& context, GatePosition position, int64_t layer, const Var& x, const Var& y);
+  Var mix(const Context& context, int64_t layer, const Projected& projected, const Placement& placement,
+          KvCache* cache);
+  Var controlled(const Context& context, const Var& mixed, const Placement& placement);
+};
+
+}  // namespace sluice
