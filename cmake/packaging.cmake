@@ -36,5 +36,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/sluiceConfig.cmake
   ${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindSluiceOpenBLAS.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindSluicePCRE2.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindSluiceUtf8proc.cmake
   DESTINATION ${SLUICE_PACKAGE_DIR})
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKAGE_DIR})

@@ -3,7 +3,8 @@
 # --runtime (the default): to build and run the program. --tests: to build and run the tests as well.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build libhwy-dev libopenblas-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
+packages=(g++ cmake ninja-build libhwy-dev libopenblas-dev nlohmann-json3-dev libcli11-dev libfmt-dev
+  libpcre2-dev libutf8proc-dev)
 
 case "${1:---runtime}" in
   --runtime) ;;

@@ -56,6 +56,7 @@ TEST(KernelTable, has_every_kernel_in_every_set) {
 }
 
 TEST(KernelTable, of_a_simd_set_has_no_scalar_kernel_left) {
+  if (simd_sets_of_this_machine().empty()) GTEST_SKIP() << "this machine has no SIMD set";
   const auto scalar = functions(f32_kernels(Isa::Scalar));
   for (const Isa isa : simd_sets_of_this_machine()) {
     for (const auto& [name, address] : functions(f32_kernels(isa))) {

@@ -17,9 +17,10 @@ TEST(SafetensorsFile, lists_tensors_in_the_order_of_their_data) {
   const TemporaryDirectory directory;
   const fs::path path = directory.file(
       "a.safetensors",
-      safetensors_bytes(R"({"a":{"dtype":"F32","shape":[1,2],"data_offsets":[2,10]},"__metadata__":{"k":"v"},)"
-                        R"("z":{"dtype":"BF16","shape":[],"data_offsets":[0,2]}}   )",
-                        "zzaaaabbbb"));
+      safetensors_bytes(
+          R"({"a":{"dtype":"F32","shape":[1,2],"data_offsets":[2,10]},"__metadata__":{"k":"v"},)"
+          R"("z":{"dtype":"BF16","shape":[],"data_offsets":[0,2]}}   )",
+          "zzaaaabbbb"));
   const SafetensorsFile file(path);
   EXPECT_EQ(file.names(), (Names{"z", "a"}));
   EXPECT_TRUE(file.contains("a"));
@@ -47,13 +48,28 @@ TEST(SafetensorsFile, may_be_empty_or_hold_empty_tensors) {
 
 TEST(SafetensorsFile, lists_types_that_cannot_be_read) {
   for (const auto& [name, size] : std::vector<std::pair<std::string, size_t>>{
-           {"BOOL", 1},    {"U8", 1},  {"I8", 1},  {"F8_E4M3", 1}, {"F8_E5M2", 1}, {"F8_E8M0", 1},
-           {"U16", 2},     {"I16", 2}, {"F16", 2}, {"BF16", 2},    {"U32", 4},     {"I32", 4},
-           {"F32", 4},     {"U64", 8}, {"I64", 8}, {"F64", 8},     {"C64", 8},
+           {"BOOL", 1},
+           {"U8", 1},
+           {"I8", 1},
+           {"F8_E4M3", 1},
+           {"F8_E5M2", 1},
+           {"F8_E8M0", 1},
+           {"U16", 2},
+           {"I16", 2},
+           {"F16", 2},
+           {"BF16", 2},
+           {"U32", 4},
+           {"I32", 4},
+           {"F32", 4},
+           {"U64", 8},
+           {"I64", 8},
+           {"F64", 8},
+           {"C64", 8},
        }) {
     const std::string header =
         fmt::format(R"({{"t":{{"dtype":"{}","shape":[3],"data_offsets":[0,{}]}}}})", name, 3 * size);
-    const TensorInfo info = parse_header(safetensors_bytes(header, std::string(3 * size, 'x'))).tensors[0].info;
+    const TensorInfo info =
+        parse_header(safetensors_bytes(header, std::string(3 * size, 'x'))).tensors[0].info;
     EXPECT_EQ(name_of(info.dtype), name);
     EXPECT_EQ(size_of(info.dtype), size);
   }
@@ -106,7 +122,7 @@ TEST_P(GoldenFiles, parse_and_list_what_is_expected) {
 INSTANTIATE_TEST_SUITE_P(Official, GoldenFiles,
                          testing::Values(Golden{"tiny_baseline", 32, 0}, Golden{"tiny_gate_headwise", 36, 1},
                                          Golden{"tiny_gate_elementwise", 64, 8}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& golden) { return golden.param.name; });
 
 }  // namespace
 }  // namespace sluice

@@ -92,8 +92,10 @@ struct RopeSize {
 };
 
 Var apply_norm_rope(const Context& context, const Vars& in, const RopeSize& size) {
-  const Rotary rotary{.table = rope_table(context, {.positions = 50, .rotary = size.rotary}, in[0].dtype()),
-                      .positions = ids(context, size.tokens, [](int64_t i) { return i * 7 % 50; })};
+  const Rotary rotary{
+      .table = rope_table(context, {.positions = 50, .frequencies = rope_frequencies(size.rotary, 10000.0)},
+                          in[0].dtype()),
+      .positions = ids(context, size.tokens, [](int64_t i) { return i * 7 % 50; })};
   const Var weight = in.size() > 1 ? in[1] : Var();
   return norm_rope(context, in[0], weight, rotary,
                    {.heads = size.heads, .norm = {.style = WeightStyle::Plain}});

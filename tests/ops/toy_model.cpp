@@ -19,7 +19,8 @@ ToyModel::ToyModel(Engine& engine) : engine_(engine), sequences_(Sequences::equa
   embedding_ = make("embedding", {kVocabulary, kHidden}, 0, 1);
   head_ = make("head", {kVocabulary, kHidden}, 0, 0.1F);
   for (int64_t i = 0; i < kBlocks; ++i) blocks_.push_back(make_block("block" + std::to_string(i) + "."));
-  rotary_.table = rope_table(context, {.positions = kLength, .rotary = kHeadDim}, DType::F32);
+  rotary_.table = rope_table(
+      context, {.positions = kLength, .frequencies = rope_frequencies(kHeadDim, 10000.0)}, DType::F32);
   rotary_.positions = context.empty({sequences_.tokens()}, DType::I32);
   for (int64_t n = 0; n < sequences_.tokens(); ++n) {
     rotary_.positions.data<int32_t>()[n] = static_cast<int32_t>(n % kLength);

@@ -24,6 +24,18 @@ CLI::Validator integer_between(long low, long high) {
       "");
 }
 
+CLI::Validator number_between(double low, double high) {
+  return CLI::Validator(
+      [low, high](const std::string& text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool whole = error == std::errc() && end == text.data() + text.size();
+        if (whole && value >= low && value <= high) return {};
+        return fmt::format("expected number from {} to {}, got \"{}\"", low, high, text);
+      },
+      "");
+}
+
 CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(
       [words = std::move(words)](const std::string& text) -> std::string {
@@ -57,6 +69,35 @@ void Options::integer(const Integer& option, int& target) {
   descriptions_.push_back({.name = option.name, .value = option.value, .text = option.text});
 }
 
+void Options::number(const Number& option, double& target) {
+  parser_->add_option(option.name, target)
+      ->type_name(option.value)
+      ->check(number_between(option.low, option.high));
+  descriptions_.push_back({.name = option.name, .value = option.value, .text = option.text});
+}
+
+void Options::text(const OptionDescription& option, std::string& target) {
+  parser_->add_option(option.name, target)->type_name(option.value);
+  descriptions_.push_back(option);
+}
+
+void Options::text(const OptionDescription& option, std::optional<std::string>& target) {
+  const auto keep = [&target](const std::string& value) { target = value; };
+  parser_->add_option_function<std::string>(option.name, keep)->type_name(option.value);
+  descriptions_.push_back(option);
+}
+
+void Options::list(const OptionDescription& option, std::vector<std::string>& target) {
+  parser_->add_option(option.name, target)->type_name(option.value)->expected(1, 1 << 20);
+  descriptions_.push_back(option);
+}
+
+void Options::repeated(const OptionDescription& option, std::vector<std::string>& target) {
+  // Where CLI11 allows extra values it also takes "[a,b]" apart, and [PAD] is a name of tokens.
+  parser_->add_option(option.name, target)->type_name(option.value)->expected(1)->allow_extra_args(false);
+  descriptions_.push_back(option);
+}
+
 void Options::choice(const OptionDescription& option, std::string& target) {
   parser_->add_option(option.name, target)->type_name(option.value)->check(one_of(option.words));
   descriptions_.push_back(option);
@@ -65,6 +106,11 @@ void Options::choice(const OptionDescription& option, std::string& target) {
 void Options::argument(const OptionDescription& argument, Presence presence, std::string& target) {
   CLI::Option* added = parser_->add_option(argument.name, target)->required(presence == Presence::Required);
   if (!argument.words.empty()) added->check(one_of(argument.words));
+  descriptions_.push_back(argument);
+}
+
+void Options::arguments(const OptionDescription& argument, std::vector<std::string>& target) {
+  parser_->add_option(argument.name, target)->required();
   descriptions_.push_back(argument);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,29 @@ class Options {
   };
   void integer(const Integer& option, int& target);
 
+  struct Number {
+    std::string name, value, text;
+    double low = 0, high = 0;
+  };
+  void number(const Number& option, double& target);
+
+  void text(const OptionDescription& option, std::string& target);
+  void text(const OptionDescription& option, std::optional<std::string>& target);
+
+  // Several values after one name: --data a.txt b.txt
+  void list(const OptionDescription& option, std::vector<std::string>& target);
+
+  // One value after the name, which may be there several times: --special A --special B
+  void repeated(const OptionDescription& option, std::vector<std::string>& target);
+
   // One of a few words.
   void choice(const OptionDescription& option, std::string& target);
 
   // A word without a name, by position. Of a few words if the description lists them.
   void argument(const OptionDescription& argument, Presence presence, std::string& target);
+
+  // All words without a name that are left; at least one.
+  void arguments(const OptionDescription& argument, std::vector<std::string>& target);
 
   enum class Outcome { Parsed, HelpAsked };
 

@@ -2,6 +2,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/model/decoder_parameters.h"
+#include "sluice/model/rope.h"
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/clip.h"
 #include "sluice/ops/embedding.h"
@@ -37,7 +38,12 @@ void Decoder::initialise(Engine& engine, const Random& random) {
   }
 }
 
-Placement Decoder::place(const Context& context, const Sequences& sequences, int64_t past) const {
+Placement Decoder::place(const Context& context, const Sequences& sequences, int64_t past) {
+  const int64_t needed = past + sequences.longest();
+  if (!rope_.cos.defined() || rope_.cos.rows() < needed) {
+    // Twice as many: generation asks for one more each time.
+    rope_ = rope_table(context, rope_options(config_, 2 * needed), DType::F32);
+  }
   const Tensor positions = context.empty({sequences.tokens()}, DType::I32);
   for (int64_t s = 0; s < sequences.count(); ++s) {
     for (int64_t t = 0; t < sequences.length(s); ++t) {
@@ -45,9 +51,7 @@ Placement Decoder::place(const Context& context, const Sequences& sequences, int
           static_cast<int32_t>(past + t);
     }
   }
-  return {.rotary = {.table = rope_table_for(context, config_, past + sequences.longest()),
-                     .positions = positions},
-          .sequences = sequences};
+  return {.rotary = {.table = rope_, .positions = positions}, .sequences = sequences};
 }
 
 Var Decoder::block(const Context& context, int64_t layer, const Var& x, const Placement& placement,

@@ -43,7 +43,7 @@ class Decoder {
   void initialise(Engine& engine, const Random& random);
 
   // Positions of sequences that start at `past`.
-  Placement place(const Context& context, const Sequences& sequences, int64_t past = 0) const;
+  Placement place(const Context& context, const Sequences& sequences, int64_t past = 0);
 
   // ids [N] (i32) → the final norm's output [N, D]. Caches, if given, one per layer.
   Var hidden(const Context& context, const Tensor& ids, const Placement& placement,
@@ -62,6 +62,7 @@ class Decoder {
   Parameter embedding_, head_;
   std::vector<DecoderBlock> blocks_;
   Norm final_norm_;
+  RopeTable rope_;  // as many positions as have been asked for so far
   std::vector<NamedParameter> parameters_;
 };
 

@@ -84,9 +84,4 @@ void ParameterLister::add_block(int64_t layer, DecoderBlock& block) {
   add_norm(prefix + "mlp_output_norm", block.mlp_out_norm, config_.hidden);
 }
 
-RopeTable rope_table_for(const Context& context, const ModelConfig& config, int64_t positions) {
-  return rope_table(context, {.positions = positions, .rotary = config.rotary, .base = config.rope_base},
-                    DType::F32);
-}
-
 }  // namespace sluice

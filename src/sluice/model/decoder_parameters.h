@@ -27,7 +27,4 @@ class ParameterLister {
 // "gate_proj" for g1, "gate_g2_proj" and so on for the others: the module below self_attn.
 std::string gate_module(GatePosition position);
 
-// The rotary table of a model, with its scaling, for at least `positions` positions.
-RopeTable rope_table_for(const Context& context, const ModelConfig& config, int64_t positions);
-
 }  // namespace sluice

@@ -114,9 +114,10 @@ void read_gates(const Json& json, ModelConfig& config) {
     config.gate_layout = GateLayout::PackedPerGroup;
     // The official code looks at the headwise flag first.
     config.gates = {{.form = {.granularity = headwise ? Granularity::Headwise : Granularity::Elementwise}}};
+    config.gates[0].bias = config.qkv_bias;  // q_proj's bias covers all of its rows
   } else if (per_head) {
     config.gate_layout = GateLayout::PackedPerHead;
-    config.gates = {GateSpec{}};
+    config.gates = {GateSpec{.bias = config.qkv_bias}};
   } else if (listed) {
     config.gate_layout = GateLayout::Separate;
     config.gates = read_list(json.at("gates"), config);

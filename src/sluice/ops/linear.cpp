@@ -1,6 +1,9 @@
 #include "sluice/ops/linear.h"
 
+#include <algorithm>
+
 #include "sluice/ops/arithmetic.h"
+#include "sluice/ops/convert.h"
 #include "sluice/ops/matmul.h"
 
 namespace sluice {
@@ -30,6 +33,37 @@ void multiply(const Context& context, const Sizes& sizes, const Var& x, const Va
                       .c = y.tensor.data<T>(),
                       .c_stride = sizes.m,
                       .output = y.output});
+}
+
+// x rounded to bf16, as f32: what a bf16 product sees of it.
+Var rounded(const Context& context, const Var& x) {
+  return Var(convert(context, convert(context, x.value(), DType::BF16), DType::F32));
+}
+
+// The bf16 weight is widened a few rows at a time, so that it never exists in f32 as a whole.
+void multiply_bf16(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
+                   const GradientTarget& y) {
+  constexpr int64_t kRows = 64;  // of the weight: 64 × 2048 in f32 are half of a core's L2 cache
+  const Var input = rounded(context, x);
+  const Kernels<float>& kernels = context.kernels<float>();
+  context.threads().each((sizes.m + kRows - 1) / kRows, [&](int64_t tile) {
+    const int64_t first = tile * kRows;
+    const int64_t rows = std::min(kRows, sizes.m - first);
+    const Tensor wide = context.empty({rows, sizes.k}, DType::F32);
+    kernels.from_bf16({.x = weight.value().data<Bf16>() + first * sizes.k, .y = wide.data<float>()},
+                      {0, rows * sizes.k});
+    kernels.gemm({.m = sizes.n,
+                  .n = rows,
+                  .k = sizes.k,
+                  .a = input.value().data<float>(),
+                  .a_stride = sizes.k,
+                  .b = wide.data<float>(),
+                  .b_stride = sizes.k,
+                  .b_transpose = Transpose::Yes,
+                  .c = y.tensor.data<float>() + first,
+                  .c_stride = sizes.m,
+                  .output = y.output});
+  });
 }
 
 template <class T>
@@ -69,12 +103,18 @@ Var linear(const Context& context, const Var& x, const Var& weight, const Var& b
   const Sizes sizes{.n = x.rows(), .m = weight.rows(), .k = weight.cols()};
   const bool biased = bias.value().defined();
   SLUICE_ASSERT(x.cols() == sizes.k, "linear: input has {} columns, weight {}", x.cols(), sizes.k);
-  SLUICE_ASSERT(x.dtype() == weight.dtype(), "linear: input is {}, weight {}", name_of(x.dtype()),
+  const bool bf16 = weight.dtype() == DType::BF16 && x.dtype() == DType::F32;
+  SLUICE_ASSERT(bf16 || x.dtype() == weight.dtype(), "linear: input is {}, weight {}", name_of(x.dtype()),
                 name_of(weight.dtype()));
   SLUICE_ASSERT(!biased || bias.value().count() == sizes.m, "linear: bias {} for {} outputs",
                 bias.shape().text(), sizes.m);
   const GradientTarget y = biased ? GradientTarget{biased_rows(context, bias, sizes.n), Output::Accumulate}
                                   : GradientTarget{context.empty({sizes.n, sizes.m}, x.dtype())};
+  if (bf16) {
+    SLUICE_ASSERT(context.tape == nullptr, "linear: no gradient for a weight in bf16");
+    multiply_bf16(context, sizes, x, weight, y);
+    return Var(y.tensor);
+  }
   with_compute_type("linear", x.dtype(),
                     [&](auto zero) { multiply<decltype(zero)>(context, sizes, x, weight, y); });
   return result(context, y.tensor, {x.slot(), weight.slot(), bias.slot()},

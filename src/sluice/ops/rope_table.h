@@ -1,6 +1,8 @@
 // Cosines and sines of the rotary position embedding.
 #pragma once
 
+#include <vector>
+
 #include "sluice/ops/context.h"
 
 namespace sluice {
@@ -12,11 +14,13 @@ struct RopeTable {
 
 struct RopeTableOptions {
   int64_t positions = 0;
-  int64_t rotary = 0;  // channels that turn; even
-  double base = 10000.0;
+  std::vector<double> frequencies = {};  // radians per position, one for each pair of channels
+  double amplitude = 1.0;                // of both; YaRN makes it larger than 1
 };
 
-// Channel pair c turns by position · base^(-2c / rotary).
 RopeTable rope_table(const Context& context, const RopeTableOptions& options, DType dtype);
+
+// base^(-2c / rotary) for each pair c of `rotary` channels.
+std::vector<double> rope_frequencies(int64_t rotary, double base);
 
 }  // namespace sluice

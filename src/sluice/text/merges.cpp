@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <queue>
 
 #include "sluice/base/assert.h"
 
@@ -14,6 +15,67 @@ constexpr std::size_t kLongestScan = 128;
 std::uint64_t key_of(TokenId left, TokenId right) {
   return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
+
+// A word whose merges wait in a queue. Places are linked to their living neighbours; one that was merged into
+// its left neighbour has the token -1.
+class LongWord {
+ public:
+  LongWord(const MergeTable& table, std::vector<TokenId>& word)
+      : table_(table), tokens_(word), next_(word.size()), previous_(word.size()) {
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      next_[i] = i + 1;
+      previous_[i] = i - 1;  // of the first: kNone
+    }
+    for (std::size_t i = 0; i < word.size(); ++i) note(i);
+  }
+
+  void merge() {
+    while (!queue_.empty()) {
+      const Candidate best = queue_.top();
+      queue_.pop();
+      if (is_current(best)) merge(best);
+    }
+    std::erase(tokens_, -1);
+  }
+
+ private:
+  struct Candidate {
+    Merge merge;
+    std::size_t left;
+    bool operator<(const Candidate& other) const {  // the top of the queue is the largest
+      return merge.rank != other.merge.rank ? merge.rank > other.merge.rank : left > other.left;
+    }
+  };
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  Merge merge_at(std::size_t left) const { return table_.find(tokens_[left], tokens_[next_[left]]); }
+
+  void note(std::size_t left) {
+    if (left == kNone || next_[left] == tokens_.size()) return;
+    const Merge merge = merge_at(left);
+    if (merge.rank != Merge::kNever) queue_.push({merge, left});
+  }
+
+  bool is_current(const Candidate& candidate) const {
+    const bool is_pair = tokens_[candidate.left] >= 0 && next_[candidate.left] < tokens_.size();
+    return is_pair && merge_at(candidate.left).token == candidate.merge.token;
+  }
+
+  void merge(const Candidate& candidate) {
+    const std::size_t left = candidate.left, right = next_[left];
+    tokens_[left] = candidate.merge.token;
+    tokens_[right] = -1;
+    next_[left] = next_[right];
+    if (next_[right] < tokens_.size()) previous_[next_[right]] = left;
+    note(previous_[left]);
+    note(left);
+  }
+
+  const MergeTable& table_;
+  std::vector<TokenId>& tokens_;
+  std::vector<std::size_t> next_, previous_;
+  std::priority_queue<Candidate> queue_;
+};
 
 }  // namespace
 
@@ -43,7 +105,7 @@ void Merger::apply(const MergeTable& table, std::vector<TokenId>& word) {
   if (word.size() <= kLongestScan) {
     apply_by_scan(table, word);
   } else {
-    apply_by_queue(table, word);
+    LongWord(table, word).merge();
   }
 }
 
@@ -61,49 +123,6 @@ void Merger::apply_by_scan(const MergeTable& table, std::vector<TokenId>& word) 
     if (at > 0) merges_[at - 1] = table.find(word[at - 1], word[at]);
     if (at < merges_.size()) merges_[at] = table.find(word[at], word[at + 1]);
   }
-}
-
-// Places are linked to their living neighbours; a place that was merged into its left neighbour has the token
-// -1. A candidate is out of date if its pair no longer becomes the token that it was noted with.
-void Merger::apply_by_queue(const MergeTable& table, std::vector<TokenId>& word) {
-  const auto size = static_cast<std::int32_t>(word.size());
-  const auto token = [&](std::int32_t place) -> TokenId& { return word[static_cast<std::size_t>(place)]; };
-  const auto next = [&](std::int32_t place) -> std::int32_t& { return next_[static_cast<std::size_t>(place)]; };
-  next_.resize(word.size());
-  previous_.resize(word.size());
-  queue_.clear();
-  const auto note = [&](std::int32_t left) {
-    if (left < 0 || next(left) == size) return;
-    const Merge merge = table.find(token(left), token(next(left)));
-    if (merge.rank != Merge::kNever) queue_.push_back({merge.rank, left, merge.token});
-  };
-  for (std::int32_t i = 0; i < size; ++i) {
-    next(i) = i + 1;
-    previous_[static_cast<std::size_t>(i)] = i - 1;
-  }
-  for (std::int32_t i = 0; i + 1 < size; ++i) note(i);
-  std::make_heap(queue_.begin(), queue_.end());
-  const auto note_in_heap = [&](std::int32_t left) {
-    const std::size_t before = queue_.size();
-    note(left);
-    if (queue_.size() > before) std::push_heap(queue_.begin(), queue_.end());
-  };
-
-  while (!queue_.empty()) {
-    std::pop_heap(queue_.begin(), queue_.end());
-    const Candidate best = queue_.back();
-    queue_.pop_back();
-    if (token(best.left) < 0 || next(best.left) == size) continue;
-    const std::int32_t right = next(best.left);
-    if (table.find(token(best.left), token(right)).token != best.token) continue;
-    token(best.left) = best.token;
-    token(right) = -1;
-    next(best.left) = next(right);
-    if (next(right) < size) previous_[static_cast<std::size_t>(next(right))] = best.left;
-    note_in_heap(previous_[static_cast<std::size_t>(best.left)]);
-    note_in_heap(best.left);
-  }
-  std::erase(word, -1);
 }
 
 }  // namespace sluice

@@ -41,7 +41,7 @@ class MergeTable {
   int shift_ = 0;
 };
 
-// Applies merges to words; keeps its buffers. Each thread has one of its own.
+// Applies merges to words; keeps its buffer. Each thread has one of its own.
 class Merger {
  public:
   // Merges the pair of smallest rank, the leftmost of equals, until no pair has a merge.
@@ -49,20 +49,8 @@ class Merger {
 
  private:
   void apply_by_scan(const MergeTable& table, std::vector<TokenId>& word);
-  void apply_by_queue(const MergeTable& table, std::vector<TokenId>& word);
-
-  struct Candidate {
-    std::int32_t rank;
-    std::int32_t left;
-    TokenId token;
-    bool operator<(const Candidate& other) const {  // for a heap whose top is the next merge
-      return rank != other.rank ? rank > other.rank : left > other.left;
-    }
-  };
 
   std::vector<Merge> merges_;  // of the pair that begins at each place
-  std::vector<Candidate> queue_;
-  std::vector<std::int32_t> next_, previous_;
 };
 
 }  // namespace sluice

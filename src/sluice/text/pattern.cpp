@@ -46,8 +46,7 @@ CodeHandle compile(const std::string& pattern, std::uint32_t options, const std:
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   int error = 0;
   PCRE2_SIZE offset = 0;
-  CodeHandle code(
-      pcre2_compile(units(pattern), pattern.size(), options, &error, &offset, context.get()));
+  CodeHandle code(pcre2_compile(units(pattern), pattern.size(), options, &error, &offset, context.get()));
   if (code == nullptr) {
     throw bad_input({.where = where, .what = fmt::format("invalid pattern: {}", message_of(error))});
   }

@@ -10,7 +10,7 @@ namespace sluice {
 namespace {
 
 struct Lead {
-  std::size_t length;  // of the character; 0: no character begins so
+  std::size_t length;       // of the character; 0: no character begins so
   unsigned char low, high;  // range of the second byte, which rules out overlong forms and surrogates
 };
 

@@ -1,0 +1,262 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "sluice/base/atomic_file.h"
+#include "sluice/base/file.h"
+#include "sluice/cli/commands.h"
+#include "sluice/text/tokenizer.h"
+#include "sluice/text/tokenizer_writer.h"
+#include "sluice/text/utf8.h"
+
+namespace sluice::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMaxInput = std::size_t{1} << 32;
+
+struct TokenizerOptions {
+  std::string action;
+  std::vector<std::string> files;
+  std::optional<std::string> text, ids, jsonl, out;
+  bool skip_special = false;
+  int vocabulary = 0;
+  std::string pattern = "qwen";
+  std::vector<std::string> special;
+
+  SpecialTokens special_tokens() const { return skip_special ? SpecialTokens::Skip : SpecialTokens::Keep; }
+};
+
+Error wrong_use(std::string what) {
+  return usage_error({.where = "tokenizer", .what = std::move(what), .hint = "see sluice help tokenizer"});
+}
+
+void check_use(const TokenizerOptions& options) {
+  const auto belongs = [&](const char* name, bool given, const char* action) {
+    if (given && options.action != action) throw wrong_use(fmt::format("{} is for {}", name, action));
+  };
+  belongs("--text", options.text.has_value(), "encode");
+  belongs("--ids", options.ids.has_value(), "decode");
+  belongs("--skip-special", options.skip_special, "decode");
+  belongs("--vocab-size", options.vocabulary != 0, "train");
+  belongs("--out", options.out.has_value(), "train");
+  belongs("--special", !options.special.empty(), "train");
+  if (options.action == "train") {
+    if (options.jsonl) throw wrong_use("--jsonl is for encode and decode; train reads .jsonl files as such");
+    if (options.vocabulary == 0 || !options.out) throw wrong_use("train needs --vocab-size and --out");
+  } else if (options.files.size() != 1) {
+    throw wrong_use(fmt::format("{} takes one tokenizer, got {}", options.action, options.files.size()));
+  } else if (options.jsonl && (options.text || options.ids)) {
+    throw wrong_use("--jsonl and --text or --ids exclude each other");
+  }
+}
+
+std::string read_input(const std::string& path) {
+  return read_text(path == "-" ? "/dev/stdin" : path, kMaxInput);
+}
+
+// Each line of a JSON Lines file turned into another object; the lines are shared out among threads.
+std::vector<ordered_json> map_lines(const std::string& path, const Threads& threads,
+                                    const std::function<ordered_json(const Json&)>& turn) {
+  const std::string content = read_input(path);
+  std::vector<std::pair<std::size_t, std::string_view>> lines;  // number, text
+  std::size_t number = 0;
+  for (std::string_view rest = content; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    ++number;
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(number, line);
+  }
+  std::vector<ordered_json> results(lines.size());
+  threads.split(static_cast<int64_t>(lines.size()), 16, [&](Range range) {
+    for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i) {
+      const std::string where =
+          fmt::format("{}: line {}", path == "-" ? "standard input" : path, lines[i].first);
+      results[i] = turn(Json::parse(lines[i].second, where));
+    }
+  });
+  return results;
+}
+
+// One object per line, or all of them in one.
+void print_lines(const Session& session, const std::vector<ordered_json>& lines) {
+  if (session.options.json) {
+    session.out << ordered_json{{"lines", lines}}.dump() << '\n';
+    return;
+  }
+  for (const ordered_json& line : lines) session.out << line.dump() << '\n';
+}
+
+void encode(const TokenizerOptions& options, const Session& session) {
+  const Tokenizer tokenizer = Tokenizer::load(options.files.front());
+  if (options.jsonl) {
+    const auto turn = [&](const Json& line) {
+      return ordered_json{{"ids", tokenizer.encode(line.text("text"))}};
+    };
+    return print_lines(session, map_lines(*options.jsonl, Threads(session.options.threads), turn));
+  }
+  const std::vector<TokenId> ids = tokenizer.encode(options.text ? *options.text : read_input("-"));
+  if (session.options.json) {
+    session.out << ordered_json{{"ids", ids}}.dump() << '\n';
+  } else {
+    session.out << fmt::format("{}\n", fmt::join(ids, " "));
+  }
+}
+
+// "1,2,3" or "1 2 3".
+std::vector<TokenId> parse_ids(std::string_view text, const std::function<Error(ErrorReport)>& error) {
+  constexpr std::string_view kBetween = ", \t\r\n";
+  std::vector<TokenId> ids;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
+    if (text.empty()) return ids;
+    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+    TokenId id = 0;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (problem != std::errc() || end != word.data() + word.size()) {
+      throw error({.where = "token id", .expected = "integer", .got = fmt::format("\"{:.40}\"", word)});
+    }
+    ids.push_back(id);
+    text.remove_prefix(word.size());
+  }
+}
+
+void decode(const TokenizerOptions& options, const Session& session) {
+  const Tokenizer tokenizer = Tokenizer::load(options.files.front());
+  if (options.jsonl) {
+    const auto turn = [&](const Json& line) {
+      std::vector<TokenId> ids;
+      for (const Json& id : line.at("ids").array()) {
+        ids.push_back(static_cast<TokenId>(id.integer({.min = 0, .max = tokenizer.size() - 1})));
+      }
+      return ordered_json{
+          {"text", with_ill_formed_replaced(tokenizer.decode(ids, options.special_tokens()))}};
+    };
+    return print_lines(session, map_lines(*options.jsonl, Threads(session.options.threads), turn));
+  }
+  const auto ids = options.ids ? parse_ids(*options.ids, usage_error) : parse_ids(read_input("-"), bad_input);
+  const std::string text = tokenizer.decode(ids, options.special_tokens());
+  if (session.options.json) {
+    session.out << ordered_json{{"text", with_ill_formed_replaced(text)}}.dump() << '\n';
+  } else {
+    session.out << text << '\n';
+  }
+}
+
+void check_training(const TokenizerOptions& options) {
+  const auto least = 256 + options.special.size();
+  if (static_cast<std::size_t>(options.vocabulary) < least) {
+    throw usage_error({.where = "--vocab-size",
+                       .expected = fmt::format("at least {}: 256 bytes and the special tokens", least),
+                       .got = std::to_string(options.vocabulary)});
+  }
+  for (const std::string& token : options.special) {
+    if (token.empty() || well_formed_length(token) != token.size()) {
+      throw usage_error({.where = "--special", .expected = "text in UTF-8"});
+    }
+    if (std::ranges::count(options.special, token) > 1) {
+      throw usage_error({.where = "--special", .what = fmt::format("\"{}\" is there twice", token)});
+    }
+  }
+}
+
+void train(const TokenizerOptions& options, const Session& session) {
+  check_training(options);
+  const Threads threads(session.options.threads);
+  const WordPattern pattern = options.pattern == "gpt2" ? WordPattern::Gpt2 : WordPattern::Qwen;
+  WordCounter counter({.pattern = pattern, .special = options.special}, threads);
+  for (const std::string& file : options.files) counter.add_file(file);
+  const std::vector<WordCount> words = counter.words();
+  const auto learnt = options.vocabulary - static_cast<std::int64_t>(options.special.size());
+  const TrainedBpe trained = train_bpe(words, {.tokens = learnt}, threads);
+  write_file_atomically(*options.out, tokenizer_json(trained, pattern, options.special));
+  const std::size_t size = trained.tokens.size() + options.special.size();
+  if (size < static_cast<std::size_t>(options.vocabulary)) {
+    session.log.warn("{} tokens instead of {}: no other pair occurs twice", size, options.vocabulary);
+  }
+  if (session.options.json) {
+    const ordered_json result = {{"path", with_ill_formed_replaced(*options.out)},
+                                 {"vocab_size", size},
+                                 {"merges", trained.merges.size()},
+                                 {"words", words.size()}};
+    session.out << result.dump() << '\n';
+  } else {
+    session.out << fmt::format("{}: {} tokens, {} merges, from {} different words\n", *options.out, size,
+                               trained.merges.size(), words.size());
+  }
+}
+
+void declare_input(Options& options, TokenizerOptions& target) {
+  options.argument({.name = "ACTION",
+                    .value = "",
+                    .text = "encode, decode or train",
+                    .words = {"encode", "decode", "train"}},
+                   Presence::Required, target.action);
+  options.arguments(
+      {.name = "FILE...",
+       .value = "",
+       .text = "encode, decode: a tokenizer.json or a model directory. train: texts (.jsonl: the "
+               "text of each line; -: standard input)"},
+      target.files);
+  options.text(
+      {.name = "--jsonl",
+       .value = "F",
+       .text = "Take {\"text\": …} or {\"ids\": […]} from each line of this file; - is standard input"},
+      target.jsonl);
+  options.text({.name = "--text", .value = "T", .text = "Text to encode (default: standard input)"},
+               target.text);
+  options.text(
+      {.name = "--ids", .value = "LIST", .text = "Ids to decode, as in 1,2,3 (default: standard input)"},
+      target.ids);
+  options.flag("--skip-special", target.skip_special, "Leave special tokens out of the decoded text");
+}
+
+Action declare_tokenizer(Options& options) {
+  constexpr long kMaxVocabulary = 1 << 24;
+  auto target = std::make_shared<TokenizerOptions>();
+  declare_input(options, *target);
+  options.integer({.name = "--vocab-size",
+                   .value = "N",
+                   .text = "Tokens to train, the 256 bytes and the special ones included",
+                   .low = 256,
+                   .high = kMaxVocabulary},
+                  target->vocabulary);
+  options.text({.name = "--out", .value = "F", .text = "Where the trained tokenizer.json goes"}, target->out);
+  options.choice({.name = "--pattern",
+                  .value = "NAME",
+                  .text = "How training cuts text into words: qwen or gpt2 (default: qwen)",
+                  .words = {"qwen", "gpt2"}},
+                 target->pattern);
+  options.repeated({.name = "--special", .value = "T", .text = "A special token; may be given several times"},
+                   target->special);
+  return [target](const Session& session) {
+    check_use(*target);
+    if (target->action == "encode") return encode(*target, session);
+    if (target->action == "decode") return decode(*target, session);
+    train(*target, session);
+  };
+}
+
+}  // namespace
+
+Command tokenizer_command() {
+  return {
+      .name = "tokenizer",
+      .summary = "Encode and decode text, train a tokenizer",
+      .description =
+          "Turns text into the tokens of a byte-level BPE tokenizer and back, or trains such a tokenizer. "
+          "Special tokens in a text are recognised, none are added. A model directory without a "
+          "tokenizer.json has bytes for tokens.",
+      .examples = {"sluice tokenizer encode tokenizer.json --text \"Hello\"",
+                   "sluice tokenizer encode path/to/model --jsonl texts.jsonl",
+                   "sluice tokenizer decode tokenizer.json --ids 9707,11",
+                   "sluice tokenizer train a.txt b.jsonl --vocab-size 8192 --out t.json"},
+      .declare = declare_tokenizer};
+}
+
+}  // namespace sluice::cli

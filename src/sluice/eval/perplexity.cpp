@@ -1,0 +1,84 @@
+#include "sluice/eval/perplexity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sluice/base/random.h"
+
+namespace sluice {
+namespace {
+
+// Rows whose logits exist at once: 64 × 152,064 in f32 are 37 MiB.
+constexpr int64_t kLogitRows = 64;
+
+double sum_of_rows(const Context& context, Decoder& decoder, const Tensor& hidden,
+                   std::span<const int32_t> targets) {
+  const auto rows = static_cast<int64_t>(targets.size());
+  const Tensor logits = decoder.logits(context, Var(hidden)).value();
+  std::vector<float> losses(targets.size()), log_sums(targets.size());
+  const CrossEntropyForward<float> args{.logits = logits.data<float>(),
+                                        .targets = targets.data(),
+                                        .vocabulary = logits.cols(),
+                                        .loss = losses.data(),
+                                        .log_sum_exp = log_sums.data()};
+  context.run(context.kernels<float>().cross_entropy_forward, args, rows, args.vocabulary);
+  return std::accumulate(losses.begin(), losses.end(), 0.0);
+}
+
+double mean_of(std::span<const ChunkNll> chunks) {
+  ChunkNll all;
+  for (const ChunkNll& chunk : chunks) {
+    all.sum += chunk.sum;
+    all.tokens += chunk.tokens;
+  }
+  return all.sum / static_cast<double>(all.tokens);
+}
+
+Interval bootstrap(std::span<const ChunkNll> chunks) {
+  constexpr size_t kResamples = 2000;
+  const Random random(0);  // fixed: the same chunks give the same interval
+  std::vector<double> values(kResamples);
+  std::vector<ChunkNll> drawn(chunks.size());
+  for (size_t i = 0; i < kResamples; ++i) {
+    for (size_t j = 0; j < drawn.size(); ++j)
+      drawn[j] = chunks[random.below(i * drawn.size() + j, chunks.size())];
+    values[i] = std::exp(mean_of(drawn));
+  }
+  std::ranges::sort(values);
+  return {.low = values[kResamples * 25 / 1000], .high = values[kResamples * 975 / 1000]};
+}
+
+}  // namespace
+
+ChunkNll chunk_nll(const Context& context, Decoder& decoder, std::span<const int32_t> ids) {
+  ChunkNll result{.tokens = static_cast<int64_t>(ids.size()) - 1};
+  if (result.tokens <= 0) return {};
+  // The last token predicts nothing that is known.
+  const std::span<const int32_t> input = ids.first(static_cast<size_t>(result.tokens));
+  const Tensor tokens = Tensor::from<int32_t>(context.engine.pool(), {result.tokens}, input);
+  const Var hidden =
+      decoder.hidden(context, tokens, decoder.place(context, Sequences::equal(1, result.tokens)));
+  const auto values = hidden.value().values<float>();
+  for (int64_t first = 0; first < result.tokens; first += kLogitRows) {
+    const int64_t rows = std::min(kLogitRows, result.tokens - first);
+    const auto part =
+        values.subspan(static_cast<size_t>(first * hidden.cols()), static_cast<size_t>(rows * hidden.cols()));
+    const Tensor piece = Tensor::from<float>(context.engine.pool(), {rows, hidden.cols()}, part);
+    result.sum += sum_of_rows(context, decoder, piece,
+                              ids.subspan(static_cast<size_t>(first + 1), static_cast<size_t>(rows)));
+  }
+  return result;
+}
+
+Perplexity perplexity(std::span<const ChunkNll> chunks) {
+  Perplexity result;
+  for (const ChunkNll& chunk : chunks) result.tokens += chunk.tokens;
+  SLUICE_ASSERT(result.tokens > 0, "perplexity: nothing was predicted");
+  result.nll = mean_of(chunks);
+  result.ppl = std::exp(result.nll);
+  result.ci95 = bootstrap(chunks);
+  return result;
+}
+
+}  // namespace sluice

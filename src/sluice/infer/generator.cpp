@@ -1,0 +1,59 @@
+#include "sluice/infer/generator.h"
+
+#include <chrono>
+
+namespace sluice {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+void Generator::make_caches(int64_t capacity) {
+  const ModelConfig& config = decoder_.config();
+  const Shape shape{capacity, config.kv_heads * config.head_dim};
+  caches_.assign(static_cast<size_t>(config.layers), {});
+  for (KvCache& cache : caches_) {
+    cache.k = context_.empty(shape, DType::F32);
+    cache.v = context_.empty(shape, DType::F32);
+  }
+}
+
+std::span<const float> Generator::advance(std::span<const int32_t> ids) {
+  const auto tokens = static_cast<int64_t>(ids.size());
+  const Placement placement = decoder_.place(context_, Sequences::equal(1, tokens), caches_.front().length);
+  const Tensor input = Tensor::from<int32_t>(context_.engine.pool(), {tokens}, ids);
+  const Var hidden = decoder_.hidden(context_, input, placement, &caches_);
+  // Only the last token's logits are needed: one row of the output layer instead of all.
+  const auto width = static_cast<size_t>(hidden.cols());
+  const Tensor last = Tensor::from<float>(context_.engine.pool(), {1, hidden.cols()},
+                                          hidden.value().values<float>().last(width));
+  logits_ = decoder_.logits(context_, Var(last)).value();
+  return logits_.values<float>();
+}
+
+Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOptions& options,
+                               const std::function<bool(int32_t)>& arrived) {
+  SLUICE_ASSERT(!prompt.empty(), "generate: an empty prompt");
+  Generation generation;
+  make_caches(static_cast<int64_t>(prompt.size()) + options.max_tokens);
+  Sampler sampler(options.sampler);
+  auto start = std::chrono::steady_clock::now();
+  std::span<const float> logits = advance(prompt);
+  generation.prompt_seconds = seconds_since(start);
+  start = std::chrono::steady_clock::now();
+  while (static_cast<int64_t>(generation.ids.size()) < options.max_tokens) {
+    const int32_t id = sampler.next(logits);
+    if (options.stop.contains(id)) break;
+    generation.ids.push_back(id);
+    if (arrived && !arrived(id)) break;
+    if (static_cast<int64_t>(generation.ids.size()) == options.max_tokens) break;
+    logits = advance({&id, 1});
+  }
+  generation.decode_seconds = seconds_since(start);
+  return generation;
+}
+
+}  // namespace sluice

@@ -1,0 +1,43 @@
+// Generation with a key/value cache.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+
+#include "sluice/infer/sampler.h"
+#include "sluice/model/decoder.h"
+
+namespace sluice {
+
+struct GenerateOptions {
+  SamplerOptions sampler = {};
+  int64_t max_tokens = 64;
+  std::set<int32_t> stop = {};  // ends the text; not part of the result
+};
+
+struct Generation {
+  std::vector<int32_t> ids;  // without the prompt
+  double prompt_seconds = 0, decode_seconds = 0;
+};
+
+class Generator {
+ public:
+  Generator(const Context& context, Decoder& decoder) : context_(context), decoder_(decoder) {}
+
+  // Calls `arrived` with every new token; false from it ends the generation.
+  Generation generate(std::span<const int32_t> prompt, const GenerateOptions& options,
+                      const std::function<bool(int32_t)>& arrived = {});
+
+ private:
+  // Logits after the last of `ids`, which follow the tokens already in the caches.
+  std::span<const float> advance(std::span<const int32_t> ids);
+  void make_caches(int64_t capacity);
+
+  Context context_;
+  Decoder& decoder_;
+  KvCaches caches_;
+  Tensor logits_;
+};
+
+}  // namespace sluice

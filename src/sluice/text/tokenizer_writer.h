@@ -1,0 +1,15 @@
+// A trained tokenizer as a tokenizer.json that this project and the reference library load alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sluice/text/bpe_trainer.h"
+
+namespace sluice {
+
+// Special tokens get the ids behind those of the model.
+std::string tokenizer_json(const TrainedBpe& trained, WordPattern pattern,
+                           const std::vector<std::string>& special);
+
+}  // namespace sluice
