@@ -7,7 +7,12 @@ target_compile_options(sluice_compiler_options INTERFACE
   -ffp-contract=off
   $<$<BOOL:${SLUICE_WERROR}>:-Werror>)
 
+# Line tables are enough for a stack trace, and a third of the compile time is saved.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+
 if(SLUICE_SANITIZE)
+  # Optimising instrumented code takes three times as long as running the tests unoptimised.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1")
   # A sanitizer that prints and goes on is a check that cannot fail.
   target_compile_options(sluice_compiler_options INTERFACE
     -fsanitize=${SLUICE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -2,7 +2,7 @@
 // builds, and throw instead of aborting so that an embedding program can save its work.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 #include <string>

@@ -2,7 +2,7 @@
 // messages.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iosfwd>
 #include <mutex>

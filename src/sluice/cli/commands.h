@@ -7,8 +7,12 @@ namespace sluice::cli {
 
 Command completion_command();
 Command doctor_command();
+Command eval_command();
+Command generate_command();
 Command help_command();
 Command params_command();
+Command tokenizer_command();
+Command trace_command();
 
 // In the order in which help lists them.
 const std::vector<Command>& commands();

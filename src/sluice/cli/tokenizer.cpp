@@ -3,34 +3,17 @@
 
 #include <charconv>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "sluice/base/atomic_file.h"
-#include "sluice/base/file.h"
 #include "sluice/cli/commands.h"
-#include "sluice/text/tokenizer.h"
-#include "sluice/text/tokenizer_writer.h"
+#include "sluice/cli/json_lines.h"
+#include "sluice/cli/tokenizer.h"
 #include "sluice/text/utf8.h"
 
 namespace sluice::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr std::size_t kMaxInput = std::size_t{1} << 32;
-
-struct TokenizerOptions {
-  std::string action;
-  std::vector<std::string> files;
-  std::optional<std::string> text, ids, jsonl, out;
-  bool skip_special = false;
-  int vocabulary = 0;
-  std::string pattern = "qwen";
-  std::vector<std::string> special;
-
-  SpecialTokens special_tokens() const { return skip_special ? SpecialTokens::Skip : SpecialTokens::Keep; }
-};
 
 Error wrong_use(std::string what) {
   return usage_error({.where = "tokenizer", .what = std::move(what), .hint = "see sluice help tokenizer"});
@@ -54,42 +37,6 @@ void check_use(const TokenizerOptions& options) {
   } else if (options.jsonl && (options.text || options.ids)) {
     throw wrong_use("--jsonl and --text or --ids exclude each other");
   }
-}
-
-std::string read_input(const std::string& path) {
-  return read_text(path == "-" ? "/dev/stdin" : path, kMaxInput);
-}
-
-// Each line of a JSON Lines file turned into another object; the lines are shared out among threads.
-std::vector<ordered_json> map_lines(const std::string& path, const Threads& threads,
-                                    const std::function<ordered_json(const Json&)>& turn) {
-  const std::string content = read_input(path);
-  std::vector<std::pair<std::size_t, std::string_view>> lines;  // number, text
-  std::size_t number = 0;
-  for (std::string_view rest = content; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    ++number;
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(number, line);
-  }
-  std::vector<ordered_json> results(lines.size());
-  threads.split(static_cast<int64_t>(lines.size()), 16, [&](Range range) {
-    for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i) {
-      const std::string where =
-          fmt::format("{}: line {}", path == "-" ? "standard input" : path, lines[i].first);
-      results[i] = turn(Json::parse(lines[i].second, where));
-    }
-  });
-  return results;
-}
-
-// One object per line, or all of them in one.
-void print_lines(const Session& session, const std::vector<ordered_json>& lines) {
-  if (session.options.json) {
-    session.out << ordered_json{{"lines", lines}}.dump() << '\n';
-    return;
-  }
-  for (const ordered_json& line : lines) session.out << line.dump() << '\n';
 }
 
 void encode(const TokenizerOptions& options, const Session& session) {
@@ -148,49 +95,6 @@ void decode(const TokenizerOptions& options, const Session& session) {
   }
 }
 
-void check_training(const TokenizerOptions& options) {
-  const auto least = 256 + options.special.size();
-  if (static_cast<std::size_t>(options.vocabulary) < least) {
-    throw usage_error({.where = "--vocab-size",
-                       .expected = fmt::format("at least {}: 256 bytes and the special tokens", least),
-                       .got = std::to_string(options.vocabulary)});
-  }
-  for (const std::string& token : options.special) {
-    if (token.empty() || well_formed_length(token) != token.size()) {
-      throw usage_error({.where = "--special", .expected = "text in UTF-8"});
-    }
-    if (std::ranges::count(options.special, token) > 1) {
-      throw usage_error({.where = "--special", .what = fmt::format("\"{}\" is there twice", token)});
-    }
-  }
-}
-
-void train(const TokenizerOptions& options, const Session& session) {
-  check_training(options);
-  const Threads threads(session.options.threads);
-  const WordPattern pattern = options.pattern == "gpt2" ? WordPattern::Gpt2 : WordPattern::Qwen;
-  WordCounter counter({.pattern = pattern, .special = options.special}, threads);
-  for (const std::string& file : options.files) counter.add_file(file);
-  const std::vector<WordCount> words = counter.words();
-  const auto learnt = options.vocabulary - static_cast<std::int64_t>(options.special.size());
-  const TrainedBpe trained = train_bpe(words, {.tokens = learnt}, threads);
-  write_file_atomically(*options.out, tokenizer_json(trained, pattern, options.special));
-  const std::size_t size = trained.tokens.size() + options.special.size();
-  if (size < static_cast<std::size_t>(options.vocabulary)) {
-    session.log.warn("{} tokens instead of {}: no other pair occurs twice", size, options.vocabulary);
-  }
-  if (session.options.json) {
-    const ordered_json result = {{"path", with_ill_formed_replaced(*options.out)},
-                                 {"vocab_size", size},
-                                 {"merges", trained.merges.size()},
-                                 {"words", words.size()}};
-    session.out << result.dump() << '\n';
-  } else {
-    session.out << fmt::format("{}: {} tokens, {} merges, from {} different words\n", *options.out, size,
-                               trained.merges.size(), words.size());
-  }
-}
-
 void declare_input(Options& options, TokenizerOptions& target) {
   options.argument({.name = "ACTION",
                     .value = "",
@@ -238,7 +142,7 @@ Action declare_tokenizer(Options& options) {
     check_use(*target);
     if (target->action == "encode") return encode(*target, session);
     if (target->action == "decode") return decode(*target, session);
-    train(*target, session);
+    train_tokenizer(*target, session);
   };
 }
 

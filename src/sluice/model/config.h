@@ -43,6 +43,7 @@ struct ModelConfig {
   int64_t feed_forward = 0;
   int64_t positions = 0;
   bool tied = false;
+  std::vector<int64_t> end_of_text = {};  // ids after which generation stops
 
   double norm_eps = 1e-6;
   WeightStyle norm_style = WeightStyle::Plain;

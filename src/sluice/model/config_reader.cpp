@@ -58,6 +58,7 @@ void check_keys(const Json& json) {
       "use_sliding_window",
       "sliding_window",
       "decoder_sparse_step",
+      "eos_token_id",
       "mlp_only_layers",
       "shared_expert_intermediate_size",
       // without a meaning for the decoder's arithmetic
@@ -65,7 +66,6 @@ void check_keys(const Json& json) {
       "auto_map",
       "attention_dropout",
       "bos_token_id",
-      "eos_token_id",
       "pad_token_id",
       "dtype",
       "initializer_range",
@@ -158,6 +158,17 @@ void read_sizes(const Json& json, ModelConfig& config) {
   config.positions = json.integer_or("max_position_embeddings", 32768, kSize);
 }
 
+// One id, or a list of them.
+std::vector<int64_t> read_end_of_text(const Json& json, int64_t vocabulary) {
+  if (!json.contains("eos_token_id")) return {};
+  const Json ids = json.at("eos_token_id");
+  const IntegerRange range{.min = 0, .max = vocabulary - 1};
+  if (!ids.is_array()) return {ids.integer(range)};
+  std::vector<int64_t> list;
+  for (const Json& id : ids.array()) list.push_back(id.integer(range));
+  return list;
+}
+
 int64_t read_rotary(const Json& json, Family family, int64_t head_dim) {
   const double fallback = family == Family::Qwen3Next ? 0.25 : 1.0;
   const double share = json.number_or("partial_rotary_factor", fallback, {.min = 0.0, .max = 1.0});
@@ -181,6 +192,7 @@ ModelConfig read_model_config(const Json& json) {
   refuse_other_attention(json, config);
   if (json.text_or("hidden_act", "silu") != "silu") throw json.at("hidden_act").unexpected("\"silu\"");
   if (json.boolean_or("mlp_bias", false)) throw json.at("mlp_bias").unexpected("false");
+  config.end_of_text = read_end_of_text(json, config.vocabulary);
   config.tied = json.boolean_or("tie_word_embeddings", false);
   config.norm_eps = json.number_or("rms_norm_eps", 1e-6, {.min = 0.0, .max = 1.0});
   config.norm_style = family == Family::Qwen3Next ? WeightStyle::OnePlus : WeightStyle::Plain;

@@ -12,17 +12,19 @@ struct F16 {
   bool operator==(const F16&) const = default;
 };
 
-// Exact for every value. Without branches, so that loops over it vectorise; and subnormals go through an
-// integer, so that a processor told to flush f32 subnormals to zero gives the same.
+// Exact for every value. Chosen by masks and not by branches, so that g++ vectorises loops over it;
+// subnormals go through an integer, so that a processor told to flush f32 subnormals to zero gives the same.
 inline float to_float(F16 value) {
   constexpr uint32_t kRebias = (127U - 15U) << 23;  // f16 exponents have bias 15, f32 ones 127
   const uint32_t sign = (value.bits & 0x8000U) << 16;
   const uint32_t magnitude = value.bits & 0x7fffU;
-  const uint32_t widened = magnitude << 13;  // 10 bits of fraction become the upper ones of 23
-  const auto subnormal =
-      std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24F);
-  const uint32_t finite = magnitude < 0x0400U ? subnormal : widened + kRebias;
-  return std::bit_cast<float>(sign | (magnitude >= 0x7c00U ? widened | 0x7f800000U : finite));
+  const uint32_t normal = (magnitude << 13) + kRebias;  // 10 bits of fraction become the upper ones of 23
+  const auto steps = static_cast<float>(static_cast<int32_t>(magnitude));
+  const auto subnormal = std::bit_cast<uint32_t>(steps * 0x1p-24F);
+  const uint32_t is_subnormal = 0U - static_cast<uint32_t>(magnitude < 0x0400U);
+  const uint32_t is_special = 0U - static_cast<uint32_t>(magnitude >= 0x7c00U);
+  const uint32_t finite = (subnormal & is_subnormal) | (normal & ~is_subnormal);
+  return std::bit_cast<float>(sign | finite | (is_special & 0x7f800000U));
 }
 
 // Rounds to nearest, ties to even; what is beyond the range becomes infinity, a NaN stays a (quiet) NaN.

@@ -8,31 +8,18 @@
 
 #include "sluice/base/assert.h"
 #include "sluice/text/byte_alphabet.h"
+#include "sluice/text/training_word.h"
 
 namespace sluice {
 namespace {
 
-using Pair = std::pair<TokenId, TokenId>;
-
 struct PairHash {
-  std::size_t operator()(const Pair& pair) const {
+  std::size_t operator()(const TokenPair& pair) const {
     const auto key =
         std::uint64_t{static_cast<std::uint32_t>(pair.first)} << 32 | static_cast<std::uint32_t>(pair.second);
     const std::uint64_t product = key * 0x9E3779B97F4A7C15U;
     return product ^ product >> 32;
   }
-};
-
-struct Word {
-  std::vector<TokenId> tokens;
-  std::int64_t count = 0;
-};
-
-// A pair became more or less frequent in a word.
-struct Change {
-  Pair pair;
-  std::int64_t count;
-  std::uint32_t word;
 };
 
 struct Occurrences {
@@ -42,40 +29,11 @@ struct Occurrences {
 
 struct Candidate {
   std::int64_t count;
-  Pair pair;
+  TokenPair pair;
   bool operator<(const Candidate& other) const {  // the top of the queue is the largest
     return count != other.count ? count < other.count : pair > other.pair;
   }
 };
-
-// Replaces the pair in the word and notes what became of its neighbours.
-void replace(Word& word, std::uint32_t index, Pair pair, TokenId token, std::vector<Change>& changes) {
-  std::vector<TokenId>& tokens = word.tokens;
-  const auto change = [&](TokenId left, TokenId right, std::int64_t sign) {
-    changes.push_back({{left, right}, sign * word.count, index});
-  };
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < tokens.size();) {
-    const bool is_pair = i + 1 < tokens.size() && Pair{tokens[i], tokens[i + 1]} == pair;
-    if (!is_pair) {
-      tokens[kept++] = tokens[i++];
-      continue;
-    }
-    change(pair.first, pair.second, -1);
-    if (kept > 0) {
-      change(tokens[kept - 1], pair.first, -1);
-      change(tokens[kept - 1], token, +1);
-    }
-    if (i + 2 < tokens.size()) {
-      change(pair.second, tokens[i + 2], -1);
-      change(token, tokens[i + 2], +1);
-    }
-    // Counts are of what stands there now: a second pair right behind finds this token on its left.
-    tokens[kept++] = token;
-    i += 2;
-  }
-  tokens.resize(kept);
-}
 
 class Trainer {
  public:
@@ -83,7 +41,7 @@ class Trainer {
       : training_(training), threads_(threads) {
     const std::array<TokenId, 256> ids = add_single_bytes();
     for (const WordCount& each : words) {
-      Word word{.tokens = {}, .count = each.count};
+      TrainingWord word{.tokens = {}, .count = each.count};
       for (const char byte : each.word) word.tokens.push_back(ids[static_cast<unsigned char>(byte)]);
       words_.push_back(std::move(word));
     }
@@ -124,11 +82,11 @@ class Trainer {
     return place->second;
   }
 
-  void enqueue(Pair pair, std::int64_t count) {
+  void enqueue(TokenPair pair, std::int64_t count) {
     if (count >= std::max<std::int64_t>(training_.min_count, 1)) queue_.push({count, pair});
   }
 
-  void apply(const Change& change) {
+  void apply(const PairChange& change) {
     Occurrences& pair = pairs_[change.pair];
     pair.count += change.count;
     if (change.count <= 0 || (!pair.words.empty() && pair.words.back() == change.word)) return;
@@ -145,14 +103,14 @@ class Trainer {
     for (const auto& [pair, occurrences] : pairs_) enqueue(pair, occurrences.count);
   }
 
-  void merge(Pair pair) {
+  void merge(TokenPair pair) {
     const auto at = [&](TokenId id) { return result_.tokens[static_cast<std::size_t>(id)]; };
     const TokenId token = token_of(at(pair.first) + at(pair.second));
     // A pair comes back if one of its tokens is made in a second way; its merge is there already.
     if (merged_.emplace(pair, token).second) result_.merges.push_back(pair);
-    std::vector<Pair> grown;
-    for (const std::vector<Change>& part : replace_in_words(pair, token)) {
-      for (const Change& change : part) {
+    std::vector<TokenPair> grown;
+    for (const std::vector<PairChange>& part : replace_in_words(pair, token)) {
+      for (const PairChange& change : part) {
         apply(change);
         if (change.count > 0) grown.push_back(change.pair);
       }
@@ -160,25 +118,25 @@ class Trainer {
     pairs_.erase(pair);
     std::ranges::sort(grown);
     grown.erase(std::unique(grown.begin(), grown.end()), grown.end());
-    for (const Pair& each : grown) {
+    for (const TokenPair& each : grown) {
       if (const auto found = pairs_.find(each); found != pairs_.end()) enqueue(each, found->second.count);
     }
   }
 
   // Words are changed by several threads, the counts afterwards by one: in the order of the words.
-  std::vector<std::vector<Change>> replace_in_words(Pair pair, TokenId token) {
+  std::vector<std::vector<PairChange>> replace_in_words(TokenPair pair, TokenId token) {
     constexpr std::int64_t kWordsPerThread = 4096;  // below, a thread costs more than it saves
     std::vector<std::uint32_t> places = std::move(pairs_[pair].words);
     std::ranges::sort(places);
     places.erase(std::unique(places.begin(), places.end()), places.end());
     const auto count = static_cast<std::int64_t>(places.size());
-    std::vector<std::vector<Change>> parts(static_cast<std::size_t>(threads_.count()));
+    std::vector<std::vector<PairChange>> parts(static_cast<std::size_t>(threads_.count()));
     const std::int64_t grain =
         std::max<std::int64_t>(kWordsPerThread, (count + threads_.count() - 1) / threads_.count());
     threads_.each((count + grain - 1) / grain, [&](std::int64_t part) {
       for (std::int64_t i = part * grain; i < std::min(count, (part + 1) * grain); ++i) {
         const std::uint32_t index = places[static_cast<std::size_t>(i)];
-        replace(words_[index], index, pair, token, parts[static_cast<std::size_t>(part)]);
+        join(words_[index], {index, pair, token}, parts[static_cast<std::size_t>(part)]);
       }
     });
     return parts;
@@ -186,11 +144,11 @@ class Trainer {
 
   BpeTraining training_;
   const Threads& threads_;
-  std::vector<Word> words_;
-  std::unordered_map<Pair, Occurrences, PairHash> pairs_;
+  std::vector<TrainingWord> words_;
+  std::unordered_map<TokenPair, Occurrences, PairHash> pairs_;
   std::priority_queue<Candidate> queue_;
   std::unordered_map<std::string, TokenId> ids_;
-  std::unordered_map<Pair, TokenId, PairHash> merged_;
+  std::unordered_map<TokenPair, TokenId, PairHash> merged_;
   TrainedBpe result_;
 };
 

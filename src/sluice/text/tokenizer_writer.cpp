@@ -1,7 +1,9 @@
 #include "sluice/text/tokenizer_writer.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "sluice/base/error.h"
 #include "sluice/text/byte_alphabet.h"
 
 namespace sluice {
@@ -62,10 +64,22 @@ std::string merges_json(const TrainedBpe& trained) {
   return "[" + text + "\n  ]";
 }
 
+// The reference would take the model's token for the special one.
+void check_special(const TrainedBpe& trained, const std::vector<std::string>& special) {
+  const std::set<std::string> wanted(special.begin(), special.end());
+  for (const std::string& token : trained.tokens) {
+    if (!wanted.contains(spelled(token))) continue;
+    throw bad_input({.where = "special token",
+                     .what = "\"" + spelled(token) + "\" is spelt like another token",
+                     .hint = "put it between signs, as in <|end|>"});
+  }
+}
+
 }  // namespace
 
 std::string tokenizer_json(const TrainedBpe& trained, WordPattern pattern,
                            const std::vector<std::string>& special) {
+  check_special(trained, special);
   const Object normalizer = pattern == WordPattern::Qwen ? Object{{"type", "NFC"}} : Object(nullptr);
   const Object post_processor =
       pattern == WordPattern::Qwen ? byte_level(false, false) : byte_level(false, true);

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-// Special tokens get the ids behind those of the model.
+// Special tokens get the ids behind those of the model. Bad input if one is spelt like a token of the model.
 std::string tokenizer_json(const TrainedBpe& trained, WordPattern pattern,
                            const std::vector<std::string>& special);
 

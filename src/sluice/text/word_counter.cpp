@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sluice/base/file.h"
+#include "sluice/text/lines.h"
 #include "sluice/text/nfc.h"
 
 namespace sluice {
@@ -106,12 +107,9 @@ void WordCounter::add(std::string_view content, TextFormat format, const std::st
 
 void WordCounter::count_lines(std::string_view lines, const std::string& name, std::size_t first_line,
                               Tally& tally) const {
-  for (std::size_t line = first_line; !lines.empty(); ++line) {
-    const std::string_view text = lines.substr(0, lines.find('\n'));
-    lines.remove_prefix(std::min(text.size() + 1, lines.size()));
-    if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    count_text(Json::parse(text, fmt::format("{}: line {}", name, line)).text("text"), tally);
-  }
+  for_each_line(lines, first_line, [&](std::size_t number, std::string_view line) {
+    count_text(Json::parse(line, fmt::format("{}: line {}", name, number)).text("text"), tally);
+  });
 }
 
 void WordCounter::count_text(std::string_view text, Tally& tally) const {

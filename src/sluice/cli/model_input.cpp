@@ -1,0 +1,62 @@
+#include "sluice/cli/model_input.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sluice/model/load.h"
+
+namespace sluice::cli {
+
+RunnableModel open_model(const Session& session, const std::string& path) {
+  auto engine = std::make_unique<Engine>(session.options.engine());
+  const DType dtype = session.options.dtype == "bf16" ? DType::BF16 : DType::F32;
+  auto decoder = load_model(*engine, path, dtype);
+  Tokenizer tokenizer = Tokenizer::load(path);
+  if (tokenizer.size() > decoder->config().vocabulary) {
+    throw bad_input({.where = path,
+                     .what = "the tokenizer does not fit the model",
+                     .expected = fmt::format("at most {} tokens", decoder->config().vocabulary),
+                     .got = std::to_string(tokenizer.size())});
+  }
+  return {std::move(engine), std::move(decoder), std::move(tokenizer)};
+}
+
+std::vector<int32_t> parse_ids(std::string_view text, int64_t vocabulary, const std::string& where,
+                               ErrorKind kind) {
+  constexpr std::string_view kBetween = ", \t\r\n";
+  std::vector<int32_t> ids;
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
+    if (text.empty()) return ids;
+    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+    int32_t id = -1;
+    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (problem != std::errc() || end != word.data() + word.size() || id < 0 || id >= vocabulary) {
+      throw Error(kind, {.where = where,
+                         .what = "bad token id",
+                         .expected = fmt::format("integer from 0 to {}", vocabulary - 1),
+                         .got = fmt::format("\"{:.40}\"", word)});
+    }
+    ids.push_back(id);
+    text.remove_prefix(word.size());
+  }
+}
+
+void PromptOptions::declare(Options& options) {
+  options.text({.name = "--prompt", .value = "TEXT", .text = "The text to start from"}, text);
+  options.text({.name = "--ids", .value = "LIST", .text = "Token ids instead of a text: 1,2,3"}, ids);
+}
+
+std::vector<int32_t> PromptOptions::tokens(const RunnableModel& model, const std::string& command) const {
+  if (text.empty() == ids.empty()) {
+    throw usage_error({.where = command, .what = "give either --prompt or --ids"});
+  }
+  std::vector<int32_t> tokens =
+      text.empty() ? parse_ids(ids, model.decoder->config().vocabulary, "--ids", ErrorKind::Usage)
+                   : model.tokenizer.encode(text);
+  if (tokens.empty()) throw usage_error({.where = command, .what = "the prompt has no tokens"});
+  return tokens;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,38 @@
+// What the commands that run a model share: loading it, and turning prompts into token ids.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "sluice/base/error.h"
+#include "sluice/cli/command.h"
+#include "sluice/model/decoder.h"
+#include "sluice/text/tokenizer.h"
+
+namespace sluice::cli {
+
+struct RunnableModel {
+  std::unique_ptr<Engine> engine;
+  std::unique_ptr<Decoder> decoder;
+  Tokenizer tokenizer;
+
+  Context context() const { return {*engine}; }
+};
+
+// In the dtype and on the threads that the session asks for.
+RunnableModel open_model(const Session& session, const std::string& path);
+
+// "1,2,3" or "1 2 3", each in [0, vocabulary). `kind` is what a mistake is: usage for an option's value, bad
+// input for a file's content.
+std::vector<int32_t> parse_ids(std::string_view text, int64_t vocabulary, const std::string& where,
+                               ErrorKind kind);
+
+// A prompt given as --prompt TEXT or --ids LIST; exactly one of them.
+struct PromptOptions {
+  std::string text, ids;
+
+  void declare(Options& options);
+  std::vector<int32_t> tokens(const RunnableModel& model, const std::string& command) const;
+};
+
+}  // namespace sluice::cli

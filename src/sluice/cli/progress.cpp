@@ -1,0 +1,59 @@
+#include "sluice/cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace sluice::cli {
+namespace {
+
+constexpr int kBarWidth = 24;
+constexpr auto kTerminalInterval = std::chrono::milliseconds(200);
+constexpr auto kPlainInterval = std::chrono::seconds(10);
+
+std::string bar(double share) {
+  const int full = static_cast<int>(share * kBarWidth);
+  return std::string(static_cast<size_t>(full), '#') +
+         std::string(static_cast<size_t>(kBarWidth - full), '.');
+}
+
+}  // namespace
+
+Progress::Progress(Log& log, std::string unit, int64_t total)
+    : log_(log),
+      unit_(std::move(unit)),
+      total_(total),
+      terminal_(log.level() != LogLevel::Quiet && isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (terminal_ && shown_ != start_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::done(int64_t count) {
+  done_ += count;
+  const auto now = Clock::now();
+  if (now - shown_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval)))
+    return;
+  shown_ = now;
+  show();
+}
+
+void Progress::show() {
+  const double seconds = std::chrono::duration<double>(shown_ - start_).count();
+  const double rate = static_cast<double>(done_) / seconds;
+  const double left = static_cast<double>(total_ - done_) / rate;
+  const std::string text =
+      fmt::format("{}/{} {}, {:.1f} per s, {:.0f} s left", done_, total_, unit_, rate, left);
+  if (terminal_) {
+    std::fputs(
+        fmt::format("\r\033[K[{}] {}", bar(static_cast<double>(done_) / static_cast<double>(total_)), text)
+            .c_str(),
+        stderr);
+    std::fflush(stderr);
+  } else {
+    log_.info("{}", text);
+  }
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,27 @@
+// What the parts of the tokenizer command share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/cli/command.h"
+#include "sluice/text/tokenizer.h"
+
+namespace sluice::cli {
+
+struct TokenizerOptions {
+  std::string action;
+  std::vector<std::string> files;
+  std::optional<std::string> text, ids, jsonl, out;
+  bool skip_special = false;
+  int vocabulary = 0;
+  std::string pattern = "qwen";
+  std::vector<std::string> special;
+
+  SpecialTokens special_tokens() const { return skip_special ? SpecialTokens::Skip : SpecialTokens::Keep; }
+};
+
+void train_tokenizer(const TokenizerOptions& options, const Session& session);
+
+}  // namespace sluice::cli

@@ -1,0 +1,79 @@
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "sluice/cli/commands.h"
+#include "sluice/cli/model_input.h"
+#include "sluice/model/safetensors_writer.h"
+#include "sluice/probe/trace.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Request {
+  std::string model, out;
+  PromptOptions prompt;
+};
+
+std::vector<TensorOutput> outputs_of(const Trace& trace) {
+  std::vector<TensorOutput> outputs = {tensor_output("logits", trace.logits),
+                                       tensor_output("hidden", trace.hidden),
+                                       tensor_output("attn", trace.attn)};
+  if (trace.gates.defined()) outputs.push_back(tensor_output("gates", trace.gates));
+  return outputs;
+}
+
+void run(const Request& request, const Session& session) {
+  if (request.out.empty()) throw usage_error({.where = "trace", .what = "--out is required"});
+  const RunnableModel model = open_model(session, request.model);
+  const std::vector<int32_t> ids = request.prompt.tokens(model, "trace");
+  const Trace traced = trace(model.context(), *model.decoder, ids);
+  const std::vector<TensorOutput> outputs = outputs_of(traced);
+  SafetensorsMetadata metadata = {{"format", "pt"}, {"ids", fmt::format("{}", fmt::join(ids, ","))}};
+  // Only some layers may have a gate; this says which rows of `gates` belong to which.
+  if (traced.gates.defined()) metadata["gate_layers"] = fmt::format("{}", fmt::join(traced.gate_layers, ","));
+  write_safetensors(request.out, outputs, metadata);
+
+  nlohmann::ordered_json shapes;
+  std::string text;
+  for (const TensorOutput& output : outputs) {
+    const Shape& shape = output.info.shape;
+    std::vector<int64_t> dims;
+    for (int axis = 0; axis < shape.rank(); ++axis) dims.push_back(shape[axis]);
+    shapes[output.name] = dims;
+    text += fmt::format("{:<8}{}\n", output.name, shape.text());
+  }
+  if (session.options.json) {
+    session.out << nlohmann::ordered_json{{"out", request.out}, {"ids", ids}, {"tensors", shapes}}.dump(2)
+                << '\n';
+  } else {
+    session.out << text << "written to " << request.out << '\n';
+  }
+}
+
+Action declare_trace(Options& options) {
+  auto request = std::make_shared<Request>();
+  options.argument({.name = "MODEL", .value = "", .text = "A model directory"}, Presence::Required,
+                   request->model);
+  request->prompt.declare(options);
+  options.text({.name = "--out", .value = "FILE", .text = "Where to write the tensors (.safetensors)"},
+               request->out);
+  return [request](const Session& session) { run(*request, session); };
+}
+
+}  // namespace
+
+Command trace_command() {
+  return {.name = "trace",
+          .summary = "Write every intermediate of one forward pass to a file",
+          .description =
+              "Runs a model on a prompt and writes, as f32 tensors of a safetensors file: logits [T, V], "
+              "hidden [L+1, T, D] (the embedding, then each block's output before the final norm), attn "
+              "[L, H, T, T], and for models with a g1 gate gates [L, T, H, head_dim] (headwise: 1).",
+          .examples = {"sluice trace path/to/model --prompt \"Hello\" --out trace.safetensors",
+                       "sluice trace path/to/model --ids 1,2,3 --out trace.safetensors --json"},
+          .declare = declare_trace};
+}
+
+}  // namespace sluice::cli
