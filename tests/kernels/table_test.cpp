@@ -23,6 +23,8 @@ std::map<std::string, Address> functions(const Kernels<T>& table) {
                                               FUNCTION(scale),
                                               FUNCTION(swiglu_forward),
                                               FUNCTION(swiglu_backward),
+                                              FUNCTION(clip_forward),
+                                              FUNCTION(clip_backward),
                                               FUNCTION(block_sum),
                                               FUNCTION(column_sum),
                                               FUNCTION(repeat_row),

@@ -54,7 +54,7 @@ std::vector<int32_t> tokens_of(const Request& request, const RunnableModel& mode
   }
   std::string text;
   for (const std::string& path : request.data) text += text_of(path);
-  return model.tokenizer.encode(text);
+  return model.encode(text);
 }
 
 // Whole chunks, or the one that the tokens make if they are fewer than that.

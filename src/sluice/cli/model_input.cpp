@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "sluice/model/load.h"
@@ -13,13 +14,20 @@ RunnableModel open_model(const Session& session, const std::string& path) {
   const DType dtype = session.options.dtype == "bf16" ? DType::BF16 : DType::F32;
   auto decoder = load_model(*engine, path, dtype);
   Tokenizer tokenizer = Tokenizer::load(path);
-  if (tokenizer.size() > decoder->config().vocabulary) {
+  return {path, std::move(engine), std::move(decoder), std::move(tokenizer)};
+}
+
+std::vector<int32_t> RunnableModel::encode(std::string_view text) const {
+  std::vector<int32_t> ids = tokenizer.encode(text);
+  const auto outside =
+      std::ranges::find_if(ids, [&](int32_t id) { return id >= decoder->config().vocabulary; });
+  if (outside != ids.end()) {
     throw bad_input({.where = path,
                      .what = "the tokenizer does not fit the model",
-                     .expected = fmt::format("at most {} tokens", decoder->config().vocabulary),
-                     .got = std::to_string(tokenizer.size())});
+                     .expected = fmt::format("token ids below {}", decoder->config().vocabulary),
+                     .got = std::to_string(*outside)});
   }
-  return {std::move(engine), std::move(decoder), std::move(tokenizer)};
+  return ids;
 }
 
 std::vector<int32_t> parse_ids(std::string_view text, int64_t vocabulary, const std::string& where,
@@ -54,7 +62,7 @@ std::vector<int32_t> PromptOptions::tokens(const RunnableModel& model, const std
   }
   std::vector<int32_t> tokens =
       text.empty() ? parse_ids(ids, model.decoder->config().vocabulary, "--ids", ErrorKind::Usage)
-                   : model.tokenizer.encode(text);
+                   : model.encode(text);
   if (tokens.empty()) throw usage_error({.where = command, .what = "the prompt has no tokens"});
   return tokens;
 }

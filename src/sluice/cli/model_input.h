@@ -12,11 +12,15 @@
 namespace sluice::cli {
 
 struct RunnableModel {
+  std::string path;
   std::unique_ptr<Engine> engine;
   std::unique_ptr<Decoder> decoder;
   Tokenizer tokenizer;
 
   Context context() const { return {*engine}; }
+
+  // Bad input if a token of the text is not in the model's vocabulary.
+  std::vector<int32_t> encode(std::string_view text) const;
 };
 
 // In the dtype and on the threads that the session asks for.

@@ -93,8 +93,12 @@ void Options::list(const OptionDescription& option, std::vector<std::string>& ta
 }
 
 void Options::repeated(const OptionDescription& option, std::vector<std::string>& target) {
-  // Where CLI11 allows extra values it also takes "[a,b]" apart, and [PAD] is a name of tokens.
-  parser_->add_option(option.name, target)->type_name(option.value)->expected(1)->allow_extra_args(false);
+  parser_->add_option(option.name, target)
+      ->type_name(option.value)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      // Where CLI11 allows extra values it also takes "[a,b]" apart, and [PAD] is a name of tokens.
+      ->allow_extra_args(false);
   descriptions_.push_back(option);
 }
 

@@ -41,15 +41,23 @@ void check(const AttentionInputs& in, const Sequences& sequences, const Attentio
                 options.past, sequences.count());
 }
 
-// Calls kernel(args, unit, workspace) for every unit, on all threads.
+// Calls kernel(args, unit, workspace) for every unit, on all threads if there is enough to do.
 template <class T, class Args>
 void run_units(const Context& context, void (*kernel)(const Args&, int64_t, T*), const Args& args,
                int64_t units) {
-  const int64_t elements = attention_workspace(args.shape);
-  context.threads().each(units, [&](int64_t unit) {
-    const Tensor workspace = context.empty({elements}, dtype_of<T>);
+  const auto body = [&](int64_t unit) {
+    const Tensor workspace = context.empty({attention_workspace(args.shape)}, dtype_of<T>);
     kernel(args, unit, workspace.data<T>());
-  });
+  };
+  // A decoding step of a small model is over before another thread has started.
+  constexpr int64_t kWorthThreads = 1 << 16;
+  const AttentionShape& shape = args.shape;
+  const int64_t queries = shape.starts[shape.sequences];
+  if (queries * shape.longest * shape.heads * shape.head_dim < kWorthThreads) {
+    for (int64_t unit = 0; unit < units; ++unit) body(unit);
+  } else {
+    context.threads().each(units, body);
+  }
 }
 
 template <class T>
