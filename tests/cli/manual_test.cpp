@@ -58,7 +58,7 @@ TEST(ManPage, renders_without_a_warning) {
   if (!groff) GTEST_SKIP() << "groff is not installed";
   const TemporaryDirectory directory;
   const std::string file = directory.file("sluice.1", man_page()).string();
-  const ProgramRun run = run_program(*groff, {"-man", "-Tutf8", "-ww", file});
+  const ProgramRun run = run_program(*groff, {"-man", "-Kutf8", "-Tutf8", "-ww", file});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.err, "");
   EXPECT_NE(run.out.find("doctor"), std::string::npos);

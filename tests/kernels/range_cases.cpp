@@ -55,6 +55,15 @@ void add_elementwise(std::vector<RangeCase>& cases) {
                                              range);
                    }});
   cases.push_back(
+      {"clip_forward", kCount, {output(kCount)}, [=](const auto& kernels, Range range, Outputs& out) {
+         kernels.clip_forward({.x = a.data(), .y = out[0].values.data(), .limit = 0.7F}, range);
+       }});
+  cases.push_back(
+      {"clip_backward", kCount, {output(kCount)}, [=](const auto& kernels, Range range, Outputs& out) {
+         kernels.clip_backward({.x = a.data(), .dy = b.data(), .dx = out[0].values.data(), .limit = 0.7F},
+                               range);
+       }});
+  cases.push_back(
       {"from_bf16", kCount, {output(kCount)}, [=](const auto& kernels, Range range, Outputs& out) {
          std::vector<Bf16> x;
          for (const float value : a) x.push_back(to_bf16(value));

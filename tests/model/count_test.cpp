@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 ModelConfig preset(const std::string& name) {
-  return load_model_config(std::string(SLUICE_SOURCE_DIR) + "/configs/models/" + name + ".json");
+  return load_model_config(std::filesystem::path(SLUICE_SOURCE_DIR) / "configs/models" / (name + ".json"));
 }
 
 TEST(CountParameters, gives_the_published_totals) {
