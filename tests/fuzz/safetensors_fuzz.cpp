@@ -1,5 +1,5 @@
 // libFuzzer target: any bytes as a safetensors file are either bad input or described truthfully.
-//   clang++ -fsanitize=fuzzer,address,undefined; seeds: the small files of ../shared/golden/official
+//   clang++ -fsanitize=fuzzer,address,undefined; seeds: any small safetensors files
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Uses the installed library the way another project would: gated attention of one sequence, and its gradient.
+// Uses the installed library the way another project would: gated attention of one sequence, and its
+// gradient.
 #include <cstdio>
 
 #include "sluice/base/random.h"

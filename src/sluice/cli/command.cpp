@@ -34,6 +34,7 @@ DeclaredCommand declare(const Command& command) {
       command, std::make_unique<CommonOptions>(), std::make_unique<Options>(command.name), {}};
   declared.action = command.declare(*declared.options);
   add_common_options(*declared.options, *declared.common);
+  declared.options->describe_help();
   return declared;
 }
 

@@ -1,5 +1,3 @@
-#include <ostream>
-
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
 
@@ -10,7 +8,7 @@ Action declare_completion(Options& options) {
   auto shell = std::make_shared<std::string>();
   options.argument({.name = "SHELL", .value = "", .text = "The shell: bash is supported", .words = {"bash"}},
                    Presence::Required, *shell);
-  return [shell](const Session& session) { session.out << bash_completion(); };
+  return [shell](const Session& session) { print_text(session, bash_completion()); };
 }
 
 }  // namespace

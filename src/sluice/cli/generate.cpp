@@ -111,15 +111,14 @@ Action declare_generate(Options& options) {
 }  // namespace
 
 Command generate_command() {
-  return {
-      .name = "generate",
-      .summary = "Continue a prompt",
-      .description =
-          "Generates text with a key/value cache, greedily or by sampling, and streams it to the "
-          "terminal. It ends at the model's end-of-text token or after --max-tokens.",
-      .examples = {"sluice generate path/to/model --prompt \"Once upon a time\" --temperature 0.8 --seed 1",
-                   "sluice generate path/to/model --ids 1,2,3 --json"},
-      .declare = declare_generate};
+  return {.name = "generate",
+          .summary = "Continue a prompt",
+          .description =
+              "Generates text with a key/value cache, greedily or by sampling, and streams it to the "
+              "terminal. It ends at the model's end-of-text token or after --max-tokens.",
+          .examples = {"sluice generate path/to/model --prompt \"Once\" --temperature 0.8 --seed 1",
+                       "sluice generate path/to/model --ids 1,2,3 --json"},
+          .declare = declare_generate};
 }
 
 }  // namespace sluice::cli

@@ -1,5 +1,3 @@
-#include <ostream>
-
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
 
@@ -18,11 +16,11 @@ Action declare_help(Options& options) {
   options.flag("--man", request->man, "Print the manual page, in roff");
   return [request](const Session& session) {
     if (request->man) {
-      session.out << man_page();
+      print_text(session, man_page());
     } else if (request->command.empty()) {
-      session.out << overview_text();
+      print_text(session, overview_text());
     } else {
-      session.out << help_text(declare(find_command(request->command)));
+      print_text(session, help_text(declare(find_command(request->command))));
     }
   };
 }

@@ -118,6 +118,10 @@ void Options::arguments(const OptionDescription& argument, std::vector<std::stri
   descriptions_.push_back(argument);
 }
 
+void Options::describe_help() {
+  descriptions_.push_back({.name = "--help", .value = "", .text = "Show this help"});
+}
+
 Options::Outcome Options::parse(const std::vector<std::string>& arguments) {
   try {
     // CLI11 takes its arguments last first.
@@ -138,7 +142,7 @@ Options::Outcome Options::parse(const std::vector<std::string>& arguments) {
 void Options::refuse(const std::string& argument) const {
   const bool is_option = argument.starts_with('-');
   const std::string word = is_option ? argument.substr(0, argument.find('=')) : argument;
-  std::vector<std::string> names = {"--help"};
+  std::vector<std::string> names;
   for (const OptionDescription& option : descriptions_) names.push_back(option.name);
   const std::string suggestion = is_option ? did_you_mean(word, names) : "";
   throw usage_error(

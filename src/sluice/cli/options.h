@@ -63,6 +63,9 @@ class Options {
   // All words without a name that are left; at least one.
   void arguments(const OptionDescription& argument, std::vector<std::string>& target);
 
+  // Puts --help, which every command has, into the descriptions.
+  void describe_help();
+
   enum class Outcome { Parsed, HelpAsked };
 
   // Throws a usage error for anything that the command does not take, with the nearest thing that it does.

@@ -1,14 +1,26 @@
 #include "sluice/cli/program.h"
 
+#include <fmt/format.h>
+
 #include <ostream>
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
+#include "sluice/base/suggest.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
 
 namespace sluice::cli {
 namespace {
+
+// Options belong behind the command; alone there are but two.
+[[noreturn]] void refuse_option(const std::string& option) {
+  const std::vector<std::string> known = {"--help", "--version"};
+  const std::string suggestion = did_you_mean(option, known);
+  throw usage_error(
+      {.what = fmt::format("unknown option \"{}\" in place of a command", option),
+       .hint = suggestion.empty() ? "options come after the command: sluice COMMAND [options]" : suggestion});
+}
 
 void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& messages) {
   if (arguments.empty()) {
@@ -16,10 +28,14 @@ void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std:
   }
   const std::string& first = arguments.front();
   if (first == "--version" || first == "-V") {
+    if (arguments.size() > 1) {
+      throw usage_error({.where = first, .what = fmt::format("unexpected argument \"{}\"", arguments[1])});
+    }
     out << version_line() << '\n';
     return;
   }
   const bool asks_for_help = first == "--help" || first == "-h";
+  if (first.starts_with('-') && !asks_for_help) refuse_option(first);
   DeclaredCommand declared = declare(find_command(asks_for_help ? "help" : first));
   if (declared.options->parse({arguments.begin() + 1, arguments.end()}) == Options::Outcome::HelpAsked) {
     out << help_text(declared);

@@ -15,6 +15,9 @@ std::string help_text(const DeclaredCommand& declared);  // sluice help COMMAND
 std::string man_page();                                  // roff
 std::string bash_completion();
 
+// A command's text as its result: as it is, or as {"text": …}.
+void print_text(const Session& session, const std::string& text);
+
 // "--threads N"
 std::string signature(const OptionDescription& option);
 

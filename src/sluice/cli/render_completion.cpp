@@ -21,14 +21,14 @@ Cases cases_of(const std::vector<Command>& table) {
   std::map<std::string, std::string> values;  // common options appear in every command
   for (const Command& command : table) {
     const DeclaredCommand declared = declare(command);
-    std::string names = "--help";
+    std::string names;
     for (const auto& option : declared.options->descriptions()) {
       const std::string words = fmt::format("{}", fmt::join(option.words, " "));
       if (option.is_argument()) {
         if (!words.empty())
           cases.of_argument += fmt::format("    {}) words=\"{}\" ;;\n", command.name, words);
       } else {
-        names += " " + option.name;
+        names += (names.empty() ? "" : " ") + option.name;
         if (!words.empty()) values[option.name] = words;
       }
     }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
 #include <utility>
 
 #include "sluice/cli/commands.h"
@@ -81,6 +83,10 @@ const std::vector<ExitCodeDescription>& exit_codes() {
   return codes;
 }
 
+void print_text(const Session& session, const std::string& text) {
+  session.out << (session.options.json ? nlohmann::json{{"text", text}}.dump(2) + "\n" : text);
+}
+
 std::string signature(const OptionDescription& option) {
   return option.value.empty() ? option.name : option.name + " " + option.value;
 }
@@ -109,9 +115,7 @@ std::string help_text(const DeclaredCommand& declared) {
   if (const auto arguments = select(declared, true); !arguments.empty()) {
     text += "\nArguments:\n" + entries(arguments);
   }
-  auto options = select(declared, false);
-  options.push_back({.name = "--help", .value = "", .text = "Show this help"});
-  text += "\nOptions:\n" + entries(options);
+  text += "\nOptions:\n" + entries(select(declared, false));
   if (!declared.command.examples.empty()) text += "\nExamples:\n";
   for (const std::string& example : declared.command.examples) text += "  " + example + "\n";
   return text;

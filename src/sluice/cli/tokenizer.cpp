@@ -110,7 +110,7 @@ void declare_input(Options& options, TokenizerOptions& target) {
   options.text(
       {.name = "--jsonl",
        .value = "F",
-       .text = "Take {\"text\": …} or {\"ids\": […]} from each line of this file; - is standard input"},
+       .text = "Take {\"text\": ...} or {\"ids\": [...]} from each line of this file; - is standard input"},
       target.jsonl);
   options.text({.name = "--text", .value = "T", .text = "Text to encode (default: standard input)"},
                target.text);

@@ -19,8 +19,8 @@ void gemm(const Gemm<float>& g) {
   // BLAS demands strides of at least one even where nothing is read.
   const auto stride = [](int64_t s) { return static_cast<int>(std::max<int64_t>(s, 1)); };
   cblas_sgemm(CblasRowMajor, flag(g.a_transpose), flag(g.b_transpose), static_cast<int>(g.m),
-              static_cast<int>(g.n), static_cast<int>(g.k), 1.0F, g.a, stride(g.a_stride), g.b, stride(g.b_stride),
-              keep, g.c, stride(g.c_stride));
+              static_cast<int>(g.n), static_cast<int>(g.k), 1.0F, g.a, stride(g.a_stride), g.b,
+              stride(g.b_stride), keep, g.c, stride(g.c_stride));
 }
 
 void use_one_thread() {

@@ -68,6 +68,27 @@ void column_sum(const ColumnSum<float>& args, Range columns) {
   }
 }
 
+// Comparisons and not Min and Max: those lose a NaN.
+void clip_forward(const ClipForward<float>& args, Range range) {
+  const Vector high = set(args.limit);
+  const Vector low = set(-args.limit);
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    const Vector x = load(args.x + i, part);
+    const Vector below = hn::IfThenElse(hn::operator>(x, high), high, x);
+    store(hn::IfThenElse(hn::operator>(low, x), low, below), args.y + i, part);
+  });
+}
+
+void clip_backward(const ClipBackward<float>& args, Range range) {
+  const Vector high = set(args.limit);
+  const Vector low = set(-args.limit);
+  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
+    const Vector x = load(args.x + i, part);
+    const Vector kept = hn::IfThenElse(hn::operator>(x, high), hn::Zero(tag), load(args.dy + i, part));
+    store(hn::IfThenElse(hn::operator>(low, x), hn::Zero(tag), kept), args.dx + i, part);
+  });
+}
+
 void repeat_row(const RepeatRow<float>& args, Range rows) {
   if (args.cols == 0) return;
   for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -131,6 +152,8 @@ void add_elementwise(Kernels<float>& table) {
   table.scale = scale;
   table.swiglu_forward = swiglu_forward;
   table.swiglu_backward = swiglu_backward;
+  table.clip_forward = clip_forward;
+  table.clip_backward = clip_backward;
   table.block_sum = block_sum;
   table.column_sum = column_sum;
   table.repeat_row = repeat_row;
