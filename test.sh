@@ -47,11 +47,6 @@ fi
 
 if scripts/build.sh dev; then
   run_tests dev dev "$@"
-  # The first pass lets the machine choose its kernels. One more pass forces the next set below, which
-  # is what people with older processors get.
-  lower=scalar
-  if grep -qsw avx512f /proc/cpuinfo; then lower=avx2; fi
-  SLUICE_ISA=$lower run_tests "isa-$lower" dev --label-regex '^unit$' "$@"
 else
   fail_step "building preset dev"
 fi

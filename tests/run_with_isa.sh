@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Runs the unit tests with an instruction set forced: run_with_isa.sh ISA PROGRAM TESTS. Exit 77 if this CPU lacks it.
+set -euo pipefail
+isa=${1:?} program=${2:?} tests=${3:?}
+"$program" doctor --isa "$isa" >/dev/null 2>&1 || exit 77
+SLUICE_ISA=$isa exec "$tests" --gtest_brief=1
