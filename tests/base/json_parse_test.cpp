@@ -66,6 +66,11 @@ TEST(JsonParse, InvalidUtf8IsRefused) {
                    "run.json: line 1, column 4: invalid JSON: invalid string: ill-formed UTF-8 byte");
 }
 
+TEST(JsonParse, ZeroBytesDoNotHideWhatFollows) {
+  EXPECT_BAD_INPUT(parse(std::string_view("{}\0garbage", 10)),
+                   "run.json: line 1, column 3: invalid JSON: a zero byte");
+}
+
 TEST(JsonParse, NumbersThatOverflowAreRefused) {
   EXPECT_BAD_INPUT(parse("[1e999]"), "run.json: line 1, column 6: invalid JSON: number out of range");
   EXPECT_BAD_INPUT(parse("[1" + std::string(100'000, '0') + "]"),

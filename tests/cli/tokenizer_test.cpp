@@ -123,7 +123,8 @@ TEST_F(TokenizerCommand, refuses_wrong_use) {
   EXPECT_REFUSAL(run({"decode", model, "--text", "a"}), 2, "--text is for encode");
   EXPECT_REFUSAL(run({"encode", model, "--vocab-size", "300"}), 2, "--vocab-size is for train");
   EXPECT_REFUSAL(run({"encode", model, "--text", "a", "--jsonl", "f"}), 2, "exclude each other");
-  EXPECT_REFUSAL(run({"decode", model, "--ids", "1,x"}), 2, "token id: expected integer, got \"x\"");
+  EXPECT_REFUSAL(run({"decode", model, "--ids", "1,x"}), 2,
+                 "bad token id: expected integer from 0 to 255, got \"x\"");
   EXPECT_REFUSAL(run({"train", "f"}), 2, "train needs --vocab-size and --out");
   const std::vector<std::string> small = {"train",        "f",   "--out",     "g",
                                           "--vocab-size", "256", "--special", "<x>"};
@@ -136,8 +137,8 @@ TEST_F(TokenizerCommand, refuses_bad_input) {
   const std::string model = path();
   EXPECT_REFUSAL(run({"encode", path("gone.json"), "--text", "a"}), 3, "gone.json: cannot open");
   EXPECT_REFUSAL(run({"encode", file("bad.json", "{"), "--text", "a"}), 3, "bad.json: line 1, column 2");
-  EXPECT_REFUSAL(run({"decode", model, "--ids", "256"}), 3, "expected integer from 0 to 255, got 256");
-  EXPECT_REFUSAL(run({"decode", model, "--ids", "-1"}), 3, "expected integer from 0 to 255, got -1");
+  EXPECT_REFUSAL(run({"decode", model, "--ids", "256"}), 2, "expected integer from 0 to 255, got \"256\"");
+  EXPECT_REFUSAL(run({"decode", model, "--ids", "-1"}), 2, "expected integer from 0 to 255, got \"-1\"");
   const std::string lines = file("in.jsonl", "{\"text\":\"a\"}\n{\"text\":1}\n");
   EXPECT_REFUSAL(run({"encode", model, "--jsonl", lines}), 3,
                  "in.jsonl: line 2: text: expected string, got 1");

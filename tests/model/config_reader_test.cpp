@@ -100,6 +100,14 @@ TEST(ModelConfig, says_what_is_wrong_and_where) {
       "(they come out as 3)");
 }
 
+TEST(ModelConfig, refuses_a_layer_listed_twice_and_sizes_beyond_any_model) {
+  EXPECT_BAD_INPUT(
+      read(R"(, "gates": [{"position": "g1", "layers": [1, 1]}])"),
+      "c.json: gates[0]: expected one gate per position and layer, got an object (layer 1 has two)");
+  EXPECT_BAD_INPUT(read(R"(, "head_dim": 99999999)"),
+                   "c.json: head_dim: expected integer from 1 to 4096, got 99999999");
+}
+
 TEST(ModelConfig, refuses_two_descriptions_of_gates) {
   EXPECT_THROW(read(R"(, "attn_output_gate": true, "elementwise_attn_output_gate": true)"), Error);
   EXPECT_THROW(read(R"(, "attn_output_gate": true, "gates": [{"position": "g2"}])"), Error);

@@ -120,6 +120,11 @@ Json Json::parse(std::string_view text, const std::string& source_name, JsonLimi
                      .expected = fmt::format("at most {} bytes", limits.bytes),
                      .got = fmt::format("{} bytes", text.size())});
   }
+  // The parser takes a zero byte for the end and would not look at what follows it.
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    throw bad_input({.where = json_location(source_name, line_and_column(text, zero)),
+                     .what = "invalid JSON: a zero byte"});
+  }
   TreeBuilder builder(text, source_name, limits);
   Node::sax_parse(text.begin(), text.end(), &builder);
   auto document = std::make_shared<const Document>(Document{source_name, builder.take_root()});

@@ -10,6 +10,7 @@
 #include "sluice/cli/json_lines.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/progress.h"
+#include "sluice/cli/token_ids.h"
 #include "sluice/eval/perplexity.h"
 
 namespace sluice::cli {

@@ -26,11 +26,6 @@ struct RunnableModel {
 // In the dtype and on the threads that the session asks for.
 RunnableModel open_model(const Session& session, const std::string& path);
 
-// "1,2,3" or "1 2 3", each in [0, vocabulary). `kind` is what a mistake is: usage for an option's value, bad
-// input for a file's content.
-std::vector<int32_t> parse_ids(std::string_view text, int64_t vocabulary, const std::string& where,
-                               ErrorKind kind);
-
 // A prompt given as --prompt TEXT or --ids LIST; exactly one of them.
 struct PromptOptions {
   std::string text, ids;

@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <functional>
 #include <ostream>
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/json_lines.h"
+#include "sluice/cli/token_ids.h"
 #include "sluice/cli/tokenizer.h"
 #include "sluice/text/utf8.h"
 
@@ -55,24 +54,6 @@ void encode(const TokenizerOptions& options, const Session& session) {
   }
 }
 
-// "1,2,3" or "1 2 3".
-std::vector<TokenId> parse_ids(std::string_view text, const std::function<Error(ErrorReport)>& error) {
-  constexpr std::string_view kBetween = ", \t\r\n";
-  std::vector<TokenId> ids;
-  for (;;) {
-    text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
-    if (text.empty()) return ids;
-    const std::string_view word = text.substr(0, text.find_first_of(kBetween));
-    TokenId id = 0;
-    const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
-    if (problem != std::errc() || end != word.data() + word.size()) {
-      throw error({.where = "token id", .expected = "integer", .got = fmt::format("\"{:.40}\"", word)});
-    }
-    ids.push_back(id);
-    text.remove_prefix(word.size());
-  }
-}
-
 void decode(const TokenizerOptions& options, const Session& session) {
   const Tokenizer tokenizer = Tokenizer::load(options.files.front());
   if (options.jsonl) {
@@ -86,7 +67,9 @@ void decode(const TokenizerOptions& options, const Session& session) {
     };
     return print_lines(session, map_lines(*options.jsonl, Threads(session.options.threads), turn));
   }
-  const auto ids = options.ids ? parse_ids(*options.ids, usage_error) : parse_ids(read_input("-"), bad_input);
+  const auto ids = options.ids
+                       ? parse_ids(*options.ids, tokenizer.size(), "--ids", ErrorKind::Usage)
+                       : parse_ids(read_input("-"), tokenizer.size(), "standard input", ErrorKind::BadInput);
   const std::string text = tokenizer.decode(ids, options.special_tokens());
   if (session.options.json) {
     session.out << ordered_json{{"text", with_ill_formed_replaced(text)}}.dump() << '\n';

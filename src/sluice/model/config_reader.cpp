@@ -7,8 +7,12 @@
 namespace sluice {
 namespace {
 
-// Larger than any model; small enough that products of a few of them fit 63 bits.
-constexpr IntegerRange kSize{.min = 1, .max = int64_t{1} << 24};
+// Larger than any model, and small enough that every count, a product of several of them, fits 63 bits.
+constexpr IntegerRange kTokens{.min = 1, .max = 1 << 24};  // vocabulary, positions
+constexpr IntegerRange kHidden{.min = 1, .max = 1 << 17};
+constexpr IntegerRange kHeads{.min = 1, .max = 1 << 12};  // also channels of a head, experts, layers
+constexpr IntegerRange kFeedForward{.min = 1, .max = 1 << 20};
+constexpr IntegerRange kExpertWidth{.min = 1, .max = 1 << 16};
 
 enum class Family { Qwen3, Qwen2, Llama, Qwen3Next };
 
@@ -93,7 +97,7 @@ RopeScaling read_rope_scaling(const Json& json) {
                                                  {"yarn", RopeScalingKind::Yarn}});
   if (result.kind == RopeScalingKind::None) return result;
   result.factor = scaling.number("factor", {.min = 1.0, .max = 1e6});
-  result.original_positions = scaling.integer_or("original_max_position_embeddings", 0, kSize);
+  result.original_positions = scaling.integer_or("original_max_position_embeddings", 0, kTokens);
   result.beta_fast = scaling.number_or("beta_fast", result.beta_fast, {.min = 0.0});
   result.beta_slow = scaling.number_or("beta_slow", result.beta_slow, {.min = 0.0});
   if (scaling.contains("attention_factor")) result.attention_factor = scaling.number("attention_factor");
@@ -111,8 +115,8 @@ std::optional<MoeConfig> read_moe(const Json& json) {
   if (json.contains("mlp_only_layers") && !json.at("mlp_only_layers").array().empty()) {
     throw json.at("mlp_only_layers").unexpected("an empty array", "every layer must have experts");
   }
-  MoeConfig moe{.experts = json.integer("num_experts", kSize),
-                .expert_width = json.integer("moe_intermediate_size", kSize)};
+  MoeConfig moe{.experts = json.integer("num_experts", kHeads),
+                .expert_width = json.integer("moe_intermediate_size", kExpertWidth)};
   moe.experts_per_token = json.integer("num_experts_per_tok", {.min = 1, .max = moe.experts});
   return moe;
 }
@@ -137,11 +141,11 @@ void refuse_other_attention(const Json& json, const ModelConfig& config) {
 }
 
 void read_sizes(const Json& json, ModelConfig& config) {
-  config.vocabulary = json.integer("vocab_size", kSize);
-  config.hidden = json.integer("hidden_size", kSize);
-  config.layers = json.integer("num_hidden_layers", {.min = 1, .max = 10000});
-  config.heads = json.integer("num_attention_heads", kSize);
-  config.kv_heads = json.integer_or("num_key_value_heads", config.heads, kSize);
+  config.vocabulary = json.integer("vocab_size", kTokens);
+  config.hidden = json.integer("hidden_size", kHidden);
+  config.layers = json.integer("num_hidden_layers", kHeads);
+  config.heads = json.integer("num_attention_heads", kHeads);
+  config.kv_heads = json.integer_or("num_key_value_heads", config.heads, kHeads);
   if (config.heads % config.kv_heads != 0) {
     throw json.at("num_key_value_heads")
         .unexpected(fmt::format("a divisor of num_attention_heads, {}", config.heads));
@@ -150,12 +154,12 @@ void read_sizes(const Json& json, ModelConfig& config) {
     throw json.at("hidden_size")
         .unexpected(fmt::format("a multiple of num_attention_heads, {}", config.heads), "or give head_dim");
   }
-  config.head_dim = json.integer_or("head_dim", config.hidden / config.heads, kSize);
+  config.head_dim = json.integer_or("head_dim", config.hidden / config.heads, kHeads);
   config.moe = read_moe(json);
   if (!config.moe || json.contains("intermediate_size")) {
-    config.feed_forward = json.integer("intermediate_size", kSize);
+    config.feed_forward = json.integer("intermediate_size", kFeedForward);
   }
-  config.positions = json.integer_or("max_position_embeddings", 32768, kSize);
+  config.positions = json.integer_or("max_position_embeddings", 32768, kTokens);
 }
 
 // One id, or a list of them.
@@ -174,10 +178,11 @@ int64_t read_rotary(const Json& json, Family family, int64_t head_dim) {
   const double share = json.number_or("partial_rotary_factor", fallback, {.min = 0.0, .max = 1.0});
   const auto rotary = static_cast<int64_t>(static_cast<double>(head_dim) * share);
   if (rotary % 2 != 0) {
-    const Json at =
-        json.contains("partial_rotary_factor") ? json.at("partial_rotary_factor") : json.at("head_dim");
-    throw at.unexpected("an even number of rotary channels per head",
-                        fmt::format("they come out as {}", rotary));
+    const char* key = json.contains("partial_rotary_factor") ? "partial_rotary_factor"
+                      : json.contains("head_dim")            ? "head_dim"
+                                                             : "hidden_size";
+    throw json.at(key).unexpected("an even number of rotary channels per head",
+                                  fmt::format("they come out as {}", rotary));
   }
   return rotary;
 }
@@ -213,7 +218,8 @@ ModelConfig read_model_config(const Json& json) {
 
 ModelConfig load_model_config(const std::filesystem::path& path) {
   constexpr JsonLimits kLimits{.bytes = size_t{16} << 20};  // published ones have a few KiB
-  const bool directory = std::filesystem::is_directory(path);
+  std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
+  const bool directory = std::filesystem::is_directory(path, unknown);
   return read_model_config(Json::load(directory ? path / "config.json" : path, kLimits));
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+#include <set>
+
 namespace sluice {
 namespace {
 
@@ -57,6 +60,12 @@ void check(const Json& json, const GateSpec& gate) {
   }
 }
 
+std::vector<int64_t> all_layers(const ModelConfig& config) {
+  std::vector<int64_t> layers(static_cast<size_t>(config.layers));
+  std::iota(layers.begin(), layers.end(), 0);
+  return layers;
+}
+
 GateSpec read_gate(const Json& json, const ModelConfig& config) {
   json.allow_keys({"position", "granularity", "sharing", "mode", "activation", "input", "channels", "order",
                    "layers", "init_std", "bias", "bias_init"});
@@ -85,16 +94,16 @@ GateSpec read_gate(const Json& json, const ModelConfig& config) {
 
 std::vector<GateSpec> read_list(const Json& json, const ModelConfig& config) {
   std::vector<GateSpec> gates;
+  std::set<std::pair<GatePosition, int64_t>> taken;  // by layer
   for (const Json& item : json.array()) {
-    const GateSpec gate = read_gate(item, config);
-    for (const GateSpec& other : gates) {
-      for (int64_t layer = 0; layer < config.layers; ++layer) {
-        if (other.position == gate.position && other.in_layer(layer) && gate.in_layer(layer)) {
-          throw item.unexpected("one gate per position and layer", fmt::format("layer {} has two", layer));
-        }
+    gates.push_back(read_gate(item, config));
+    std::vector<int64_t> layers = gates.back().layers;
+    if (layers.empty()) layers = all_layers(config);
+    for (const int64_t layer : layers) {
+      if (!taken.insert({gates.back().position, layer}).second) {
+        throw item.unexpected("one gate per position and layer", fmt::format("layer {} has two", layer));
       }
     }
-    gates.push_back(gate);
   }
   return gates;
 }

@@ -71,7 +71,8 @@ void compare_names(const std::string& where, const ModelConfig& config, const Te
 }  // namespace
 
 std::unique_ptr<Decoder> load_model(Engine& engine, const std::filesystem::path& directory, DType dtype) {
-  if (!std::filesystem::is_directory(directory)) {
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(directory, unknown)) {
     throw bad_input({.where = directory.string(),
                      .what = "not a model directory",
                      .hint = "it holds config.json and model.safetensors"});

@@ -1,0 +1,18 @@
+// Token ids written out as text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/error.h"
+
+namespace sluice::cli {
+
+// "1,2,3" or "1 2 3", each in [0, vocabulary). `kind` is what a mistake is: usage for an option's value, bad
+// input for a file's content.
+std::vector<int32_t> parse_ids(std::string_view text, int64_t vocabulary, const std::string& where,
+                               ErrorKind kind);
+
+}  // namespace sluice::cli
