@@ -64,7 +64,8 @@ TEST(ChooseIsa, says_why_it_takes_no_better_one) {
             "the CPU or the operating system lacks AVX-512 F, CD, BW, DQ and VL");
   EXPECT_EQ(choose_isa(cpu_with(Isa::Avx512), {}).reason,
             "the fastest set available; not amx: the tiles are out");
-  EXPECT_EQ(choose_isa(cpu_with(Isa::Amx), {}).reason, "the tiles are in");
+  EXPECT_EQ(choose_isa(cpu_with(Isa::Amx), {}).reason,
+            "the tiles are in; its f32 kernels are those of avx512");
 }
 
 TEST(ChooseIsa, obeys_a_request_and_names_who_asked) {

@@ -88,7 +88,7 @@ TEST(SafetensorsFile, shortens_absurd_names_in_messages) {
   EXPECT_EQ(tensor_place("f", "\xff\n\u202e"), R"(f: tensor "\ufffd\n\u202e")");
 }
 
-// What the three checkpoints of the official code hold: ../shared/golden/official.
+// What the three checkpoints of the official code hold.
 struct Golden {
   std::string name;
   int64_t query_rows;  // of q_proj, gate included
@@ -98,7 +98,7 @@ struct Golden {
 class GoldenFiles : public testing::TestWithParam<Golden> {};
 
 TEST_P(GoldenFiles, parse_and_list_what_is_expected) {
-  const fs::path directory = fs::path(SLUICE_SOURCE_DIR) / "../shared/golden/official" / GetParam().name;
+  const fs::path directory = fs::path(SLUICE_SOURCE_DIR) / "tests/golden/official" / GetParam().name;
   if (!fs::exists(directory)) GTEST_SKIP() << directory << " is not here";
   const SafetensorsFile model(directory / "model.safetensors");
   EXPECT_EQ(model.names().size(), 35U);

@@ -138,7 +138,7 @@ TEST_F(Store, refuses_types_that_are_no_weights) {
 }
 
 TEST_F(Store, reads_the_golden_checkpoints) {
-  const fs::path path = fs::path(SLUICE_SOURCE_DIR) / "../shared/golden/official/tiny_gate_headwise";
+  const fs::path path = fs::path(SLUICE_SOURCE_DIR) / "tests/golden/official/tiny_gate_headwise";
   if (!fs::exists(path)) GTEST_SKIP() << path << " is not here";
   const TensorStore store(path);
   const std::string name = "model.layers.1.self_attn.q_proj.weight";

@@ -12,8 +12,9 @@
 namespace sluice {
 
 // Collects writes in a temporary file beside the target; commit() puts it in the target's place. Without a
-// commit nothing changes and the temporary goes away. A symbolic link stays one: the file it points to is
-// replaced. An existing file keeps its permissions. Every error is a failure that names the target.
+// commit nothing changes and the temporary goes away; only a killed process leaves one behind, .sluice-*.tmp.
+// A symbolic link stays one: the file it points to is replaced. An existing file keeps its permissions. Every
+// error is a failure that names the target.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);

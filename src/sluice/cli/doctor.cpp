@@ -62,6 +62,10 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
+std::string product_library(const Diagnosis& diagnosis) {
+  return diagnosis.isa.isa == Isa::Scalar ? "scalar twin" : "OpenBLAS";
+}
+
 nlohmann::ordered_json giga(const Rate& rate) {
   return {{"one_core", rounded(rate.one_core / 1e9)}, {"all_threads", rounded(rate.all_threads / 1e9)}};
 }
@@ -76,7 +80,7 @@ nlohmann::ordered_json as_json(const Diagnosis& diagnosis) {
         {"reason", diagnosis.isa.reason},
         {"available", diagnosis.isas}}},
       {"amx", {{"usable", diagnosis.cpu.amx_bf16}, {"status", diagnosis.cpu.amx_status}}},
-      {"blas", {{"library", "OpenBLAS"}, {"core", blas::core_name()}}},
+      {"blas", {{"library", product_library(diagnosis)}, {"core", blas::core_name()}}},
       {"threads", {{"used", diagnosis.threads}, {"cores", usable_cores()}}},
       {"memory", {{"total_bytes", diagnosis.memory.total}, {"available_bytes", diagnosis.memory.available}}}};
   if (const auto& peaks = diagnosis.peaks) {
@@ -109,7 +113,9 @@ std::string as_text(const Diagnosis& diagnosis) {
   line("available sets", fmt::format("{}", fmt::join(diagnosis.isas, ", ")));
   line("amx",
        fmt::format("{} ({})", diagnosis.cpu.amx_bf16 ? "usable" : "not used", diagnosis.cpu.amx_status));
-  line("f32 products", fmt::format("OpenBLAS, kernels for {}", blas::core_name()));
+  line("f32 products", diagnosis.isa.isa == Isa::Scalar
+                           ? product_library(diagnosis)
+                           : fmt::format("OpenBLAS, kernels for {}", blas::core_name()));
   line("threads", fmt::format("{} of {} cores", diagnosis.threads, usable_cores()));
   line("memory",
        fmt::format("{:.1f} GiB, {:.1f} GiB available", static_cast<double>(diagnosis.memory.total) / kGib,

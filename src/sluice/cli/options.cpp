@@ -47,6 +47,14 @@ CLI::Validator one_of(std::vector<std::string> words) {
       "");
 }
 
+// CLI11 counts values ("1 required N missing"); a person wants to know what is expected. Its other messages
+// come from the validators above or name the option already.
+std::string reworded(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
+  return text.substr(0, text.find(':')) + ": expected one value";
+}
+
 }  // namespace
 
 Options::Options(std::string command)
@@ -131,9 +139,7 @@ Options::Outcome Options::parse(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     // A mistyped option is the likelier reason for whatever else is missing then.
     if (!parser_->remaining().empty()) refuse(parser_->remaining().front());
-    throw usage_error({.where = command_,
-                       .what = error.what(),
-                       .hint = fmt::format("sluice help {} lists what it takes", command_)});
+    throw usage_error({.where = command_, .what = reworded(error)});
   }
   if (!parser_->remaining().empty()) refuse(parser_->remaining().front());
   return Outcome::Parsed;

@@ -41,6 +41,8 @@ void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std:
     out << help_text(declared);
     return;
   }
+  // A set that cannot run is refused even by commands that compute nothing.
+  if (!declared.common->isa.empty()) choose_isa(detect_cpu(), declared.common->engine().isa);
   Log log(declared.common->quiet ? LogLevel::Quiet : LogLevel::Normal, messages);
   declared.action({*declared.common, out, log});
 }

@@ -45,7 +45,8 @@ void run(const Request& request, const Session& session) {
     text += fmt::format("{:<8}{}\n", output.name, shape.text());
   }
   if (session.options.json) {
-    session.out << nlohmann::ordered_json{{"out", request.out}, {"ids", ids}, {"tensors", shapes}}.dump(2)
+    session.out << nlohmann::ordered_json{{"out", request.out}, {"ids", ids}, {"tensors", shapes}}.dump(
+                       2, ' ', false, nlohmann::json::error_handler_t::replace)
                 << '\n';
   } else {
     session.out << text << "written to " << request.out << '\n';
@@ -66,7 +67,7 @@ Action declare_trace(Options& options) {
 
 Command trace_command() {
   return {.name = "trace",
-          .summary = "Write every intermediate of one forward pass to a file",
+          .summary = "Write logits, hidden states, attention and gates of a forward pass",
           .description =
               "Runs a model on a prompt and writes, as f32 tensors of a safetensors file: logits [T, V], "
               "hidden [L+1, T, D] (the embedding, then each block's output before the final norm), attn "

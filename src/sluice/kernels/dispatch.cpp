@@ -92,7 +92,7 @@ IsaChoice choose_isa(const CpuFeatures& cpu, const IsaRequest& request) {
   const std::vector<Isa> available = available_isas(cpu);
   if (request.name.empty()) {
     const Isa best = available.back();
-    if (best == kAll.back()) return {best, cpu.amx_status};
+    if (best == kAll.back()) return {best, cpu.amx_status + "; its f32 kernels are those of avx512"};
     const Isa next = kAll[static_cast<size_t>(best) + 1];
     return {best, fmt::format("the fastest set available; not {}: {}", name_of(next), obstacle(cpu, next))};
   }

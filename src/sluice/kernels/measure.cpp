@@ -74,8 +74,7 @@ double read_rate(const PeakKernels& kernels, const Threads& threads, const float
 }
 
 Rate measure_reads(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool) {
-  constexpr int64_t kCount = int64_t{96}
-                             << 20;  // 384 MiB: larger than the last-level cache of any CPU we know
+  constexpr int64_t kCount = int64_t{96} << 20;  // 384 MiB: several times the last-level cache of most CPUs
   const MemoryPool::Block block = pool.allocate(kCount * sizeof(float));
   auto* data = reinterpret_cast<float*>(block.data());
   threads.split(kCount, 1, [&](Range range) { std::fill(data + range.begin, data + range.end, 1.0F); });

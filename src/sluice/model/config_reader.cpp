@@ -10,7 +10,7 @@ namespace {
 // Larger than any model, and small enough that every count, a product of several of them, fits 63 bits.
 constexpr IntegerRange kTokens{.min = 1, .max = 1 << 24};  // vocabulary, positions
 constexpr IntegerRange kHidden{.min = 1, .max = 1 << 17};
-constexpr IntegerRange kHeads{.min = 1, .max = 1 << 12};  // also channels of a head, experts, layers
+constexpr IntegerRange kParts{.min = 1, .max = 1 << 12};  // layers, heads, channels of a head, experts
 constexpr IntegerRange kFeedForward{.min = 1, .max = 1 << 20};
 constexpr IntegerRange kExpertWidth{.min = 1, .max = 1 << 16};
 
@@ -115,7 +115,7 @@ std::optional<MoeConfig> read_moe(const Json& json) {
   if (json.contains("mlp_only_layers") && !json.at("mlp_only_layers").array().empty()) {
     throw json.at("mlp_only_layers").unexpected("an empty array", "every layer must have experts");
   }
-  MoeConfig moe{.experts = json.integer("num_experts", kHeads),
+  MoeConfig moe{.experts = json.integer("num_experts", kParts),
                 .expert_width = json.integer("moe_intermediate_size", kExpertWidth)};
   moe.experts_per_token = json.integer("num_experts_per_tok", {.min = 1, .max = moe.experts});
   return moe;
@@ -143,9 +143,9 @@ void refuse_other_attention(const Json& json, const ModelConfig& config) {
 void read_sizes(const Json& json, ModelConfig& config) {
   config.vocabulary = json.integer("vocab_size", kTokens);
   config.hidden = json.integer("hidden_size", kHidden);
-  config.layers = json.integer("num_hidden_layers", kHeads);
-  config.heads = json.integer("num_attention_heads", kHeads);
-  config.kv_heads = json.integer_or("num_key_value_heads", config.heads, kHeads);
+  config.layers = json.integer("num_hidden_layers", kParts);
+  config.heads = json.integer("num_attention_heads", kParts);
+  config.kv_heads = json.integer_or("num_key_value_heads", config.heads, kParts);
   if (config.heads % config.kv_heads != 0) {
     throw json.at("num_key_value_heads")
         .unexpected(fmt::format("a divisor of num_attention_heads, {}", config.heads));
@@ -154,7 +154,7 @@ void read_sizes(const Json& json, ModelConfig& config) {
     throw json.at("hidden_size")
         .unexpected(fmt::format("a multiple of num_attention_heads, {}", config.heads), "or give head_dim");
   }
-  config.head_dim = json.integer_or("head_dim", config.hidden / config.heads, kHeads);
+  config.head_dim = json.integer_or("head_dim", config.hidden / config.heads, kParts);
   config.moe = read_moe(json);
   if (!config.moe || json.contains("intermediate_size")) {
     config.feed_forward = json.integer("intermediate_size", kFeedForward);

@@ -21,7 +21,7 @@ Tensor biased_rows(const Context& context, const Var& bias, int64_t rows) {
 
 template <class T>
 void multiply(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
-              const GradientTarget& y) {
+              const Destination& y) {
   matmul<T>(context, {.m = sizes.n,
                       .n = sizes.m,
                       .k = sizes.k,
@@ -42,7 +42,7 @@ Var rounded(const Context& context, const Var& x) {
 
 // The bf16 weight is widened a few rows at a time, so that it never exists in f32 as a whole.
 void multiply_bf16(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
-                   const GradientTarget& y) {
+                   const Destination& y) {
   constexpr int64_t kRows = 64;  // of the weight: 64 × 2048 in f32 are half of a core's L2 cache
   const Var input = rounded(context, x);
   const Kernels<float>& kernels = context.kernels<float>();
@@ -68,7 +68,7 @@ void multiply_bf16(const Context& context, const Sizes& sizes, const Var& x, con
 
 template <class T>
 void input_gradient(Gradients& gradients, const Sizes& sizes, const Var& x, const Var& weight) {
-  const GradientTarget dx = gradients.target(x.slot(), x.shape(), x.dtype());
+  const Destination dx = gradients.target(x.slot(), x.shape(), x.dtype());
   matmul<T>(gradients.context(), {.m = sizes.n,
                                   .n = sizes.k,
                                   .k = sizes.m,
@@ -83,7 +83,7 @@ void input_gradient(Gradients& gradients, const Sizes& sizes, const Var& x, cons
 
 template <class T>
 void weight_gradient(Gradients& gradients, const Sizes& sizes, const Var& x, const Var& weight) {
-  const GradientTarget dw = gradients.target(weight.slot(), weight.shape(), weight.dtype());
+  const Destination dw = gradients.target(weight.slot(), weight.shape(), weight.dtype());
   matmul<T>(gradients.context(), {.m = sizes.m,
                                   .n = sizes.k,
                                   .k = sizes.n,
@@ -108,8 +108,8 @@ Var linear(const Context& context, const Var& x, const Var& weight, const Var& b
                 name_of(weight.dtype()));
   SLUICE_ASSERT(!biased || bias.value().count() == sizes.m, "linear: bias {} for {} outputs",
                 bias.shape().text(), sizes.m);
-  const GradientTarget y = biased ? GradientTarget{biased_rows(context, bias, sizes.n), Output::Accumulate}
-                                  : GradientTarget{context.empty({sizes.n, sizes.m}, x.dtype())};
+  const Destination y = biased ? Destination{biased_rows(context, bias, sizes.n), Output::Accumulate}
+                               : Destination{context.empty({sizes.n, sizes.m}, x.dtype())};
   if (bf16) {
     SLUICE_ASSERT(context.tape == nullptr, "linear: no gradient for a weight in bf16");
     multiply_bf16(context, sizes, x, weight, y);

@@ -70,7 +70,7 @@ struct Chunk {
 
 // Undefined tensors where no gradient is wanted.
 struct Targets {
-  GradientTarget dx, dw;
+  Destination dx, dw;
 };
 
 // dx = dlogits · W for one chunk, dW += dlogitsᵀ · x over all of them.
@@ -111,7 +111,7 @@ void backward(const Saved& saved, Gradients& gradients) {
   const Context& context = gradients.context();
   const Tensor logits = saved.logits(context);
   const auto target_for = [&](const Var& var) {
-    return var.wants_gradient() ? gradients.target(var.slot(), var.shape(), var.dtype()) : GradientTarget{};
+    return var.wants_gradient() ? gradients.target(var.slot(), var.shape(), var.dtype()) : Destination{};
   };
   const Targets targets{.dx = target_for(saved.x), .dw = target_for(saved.weight)};
   const bool untouched = saved.x.rows() == 0 && targets.dw.output == Output::Overwrite;

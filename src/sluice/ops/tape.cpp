@@ -32,7 +32,7 @@ void Gradients::add(Slot slot, Tensor gradient) {
   grad = std::move(sum);
 }
 
-GradientTarget Gradients::target(Slot slot, const Shape& shape, DType dtype) {
+Destination Gradients::target(Slot slot, const Shape& shape, DType dtype) {
   Tensor& grad = tape_.grad_of(slot);
   if (!grad.defined()) {
     grad = context_.empty(shape, dtype);
@@ -43,7 +43,7 @@ GradientTarget Gradients::target(Slot slot, const Shape& shape, DType dtype) {
 }
 
 Tensor Gradients::accumulator(Slot slot, const Shape& shape, DType dtype) {
-  GradientTarget made = target(slot, shape, dtype);
+  Destination made = target(slot, shape, dtype);
   if (made.output == Output::Overwrite) made.tensor.fill_zero();
   return made.tensor;
 }

@@ -47,8 +47,8 @@ class Var {
   Slot slot_;
 };
 
-// Where a kernel writes a gradient, and whether it must add to what is there.
-struct GradientTarget {
+// Where a kernel writes, and whether it must add to what is there.
+struct Destination {
   Tensor tensor;
   Output output = Output::Overwrite;
 };
@@ -65,7 +65,7 @@ class Gradients {
   void add(Slot slot, Tensor gradient);
 
   // For kernels that can accumulate by themselves: the slot's own memory, made on first use.
-  GradientTarget target(Slot slot, const Shape& shape, DType dtype);
+  Destination target(Slot slot, const Shape& shape, DType dtype);
 
   // Like target, but zeroed on first use, for kernels that only ever add.
   Tensor accumulator(Slot slot, const Shape& shape, DType dtype);

@@ -14,9 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A path that cannot be looked at counts as absent; opening it says why.
+bool is_there(const fs::path& path) {
+  std::error_code unknown;
+  return fs::exists(path, unknown);
+}
+
 fs::path file_in(const fs::path& model) {
   const fs::path file = model / "tokenizer.json";
-  if (!fs::exists(file) && !fs::exists(model / "config.json")) {
+  if (!is_there(file) && !is_there(model / "config.json")) {
     throw bad_input({.where = model.string(),
                      .what = "not a model directory",
                      .expected = "a tokenizer.json, or a config.json alone for a model of bytes"});
@@ -55,9 +61,10 @@ Tokenizer Tokenizer::read(const Json& json) {
 }
 
 Tokenizer Tokenizer::load(const fs::path& path) {
-  if (!fs::is_directory(path)) return read(Json::load(path));
+  std::error_code unknown;
+  if (!fs::is_directory(path, unknown)) return read(Json::load(path));
   const fs::path file = file_in(path);
-  return fs::exists(file) ? read(Json::load(file)) : bytes();
+  return is_there(file) ? read(Json::load(file)) : bytes();
 }
 
 Tokenizer Tokenizer::bytes() {

@@ -84,7 +84,9 @@ WordCounter::WordCounter(Options options, const Threads& threads)
 void WordCounter::add_file(const std::filesystem::path& path) {
   const TextFormat format = path.extension() == ".jsonl" ? TextFormat::JsonLines : TextFormat::Plain;
   if (path == "-") return add(read_text("/dev/stdin", kMaxStream), format, "standard input");
-  if (!std::filesystem::is_regular_file(path)) return add(read_text(path, kMaxStream), format, path.string());
+  std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
+  if (!std::filesystem::is_regular_file(path, unknown))
+    return add(read_text(path, kMaxStream), format, path.string());
   const MappedFile file(path);
   add({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, format, path.string());
 }
