@@ -42,7 +42,8 @@ std::vector<int32_t> without_cache(const Context& context, Decoder& decoder, std
     const auto tokens = static_cast<int64_t>(ids.size());
     const Tensor input = Tensor::from<int32_t>(context.engine.pool(), {tokens}, ids);
     const Var hidden = decoder.hidden(context, input, decoder.place(context, Sequences::equal(1, tokens)));
-    const auto logits = decoder.logits(context, hidden).value().values<float>().last(50);
+    const Var all = decoder.logits(context, hidden);
+    const auto logits = all.value().values<float>().last(50);
     ids.push_back(static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin()));
   }
   return {ids.begin() + static_cast<std::ptrdiff_t>(start), ids.end()};
