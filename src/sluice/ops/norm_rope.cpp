@@ -33,7 +33,8 @@ struct Saved {
 
 void check(const Saved& saved) {
   const auto& [x, weight, rotary, inverse_rms, options] = saved;
-  const auto& [table, positions] = rotary;
+  const RopeTable& table = rotary.table;  // not bindings: clang 14 cannot capture those
+  const Tensor& positions = rotary.positions;
   SLUICE_ASSERT(options.heads > 0 && x.cols() % options.heads == 0, "norm_rope: {} columns for {} heads",
                 x.cols(), options.heads);
   SLUICE_ASSERT(!saved.has_norm() || weight.value().count() == saved.head_dim(),
