@@ -6,7 +6,7 @@
 
 #include "sluice/base/json.h"
 #include "sluice/eval/perplexity.h"
-#include "sluice/model/load.h"
+#include "sluice/model/checkpoint.h"
 #include "sluice/model/safetensors.h"
 #include "sluice/probe/trace.h"
 

@@ -35,6 +35,12 @@ std::string one_line(const ErrorReport& report) {
 Error::Error(ErrorKind kind, ErrorReport report)
     : kind_(kind), report_(std::move(report)), line_(one_line(report_)) {}
 
+Error Error::inside(const std::string& outer) const {
+  ErrorReport report = report_;
+  report.where = report.where.empty() ? outer : outer + ": " + report.where;
+  return {kind_, std::move(report)};
+}
+
 Error usage_error(ErrorReport report) {
   return {ErrorKind::Usage, std::move(report)};
 }

@@ -30,6 +30,9 @@ class Error : public std::exception {
   // "where: what: expected E, got G (hint)", always one line.
   const char* what() const noexcept override { return line_.c_str(); }
 
+  // The same error, told to be inside something larger: "outer: where: what ...".
+  Error inside(const std::string& outer) const;
+
  private:
   ErrorKind kind_;
   ErrorReport report_;

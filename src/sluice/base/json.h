@@ -86,20 +86,20 @@ class Json {
 
   // The value that the text names: choice<Gate>("gate", {{"none", Gate::None}, {"headwise",
   // Gate::Headwise}}).
-  template <typename T>
-  T choice(std::initializer_list<Choice<T>> choices) const {
+  template <typename T, std::size_t N>
+  T choice(const Choice<T> (&choices)[N]) const {
     std::vector<std::string> names;
     for (const Choice<T>& each : choices) names.emplace_back(each.name);
-    return choices.begin()[choice_index(names)].value;
+    return choices[choice_index(names)].value;
   }
 
-  template <typename T>
-  T choice(std::string_view key, std::initializer_list<Choice<T>> choices) const {
+  template <typename T, std::size_t N>
+  T choice(std::string_view key, const Choice<T> (&choices)[N]) const {
     return at(key).template choice<T>(choices);
   }
 
-  template <typename T>
-  T choice_or(std::string_view key, T fallback, std::initializer_list<Choice<T>> choices) const {
+  template <typename T, std::size_t N>
+  T choice_or(std::string_view key, T fallback, const Choice<T> (&choices)[N]) const {
     return contains(key) ? choice<T>(key, choices) : fallback;
   }
 

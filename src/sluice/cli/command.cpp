@@ -3,7 +3,7 @@
 namespace sluice::cli {
 namespace {
 
-void add_common_options(Options& options, CommonOptions& common) {
+void add_common_options(Options& options, const Command& command, CommonOptions& common) {
   constexpr long kMaxThreads = 1024;
   options.flag("--json", common.json, "Print the result as one JSON object");
   options.integer({.name = "--threads",
@@ -12,11 +12,9 @@ void add_common_options(Options& options, CommonOptions& common) {
                    .low = 1,
                    .high = kMaxThreads},
                   common.threads);
-  options.choice({.name = "--dtype",
-                  .value = "TYPE",
-                  .text = "Compute in f32 or bf16 (default: f32)",
-                  .words = {"f32", "bf16"}},
-                 common.dtype);
+  options.choice(
+      {.name = "--dtype", .value = "TYPE", .text = command.dtype.text, .words = command.dtype.words},
+      common.dtype);
   options.choice(
       {.name = "--isa",
        .value = "NAME",
@@ -33,7 +31,7 @@ DeclaredCommand declare(const Command& command) {
   DeclaredCommand declared{
       command, std::make_unique<CommonOptions>(), std::make_unique<Options>(command.name), {}};
   declared.action = command.declare(*declared.options);
-  add_common_options(*declared.options, *declared.common);
+  add_common_options(*declared.options, command, *declared.common);
   declared.options->describe_help();
   return declared;
 }

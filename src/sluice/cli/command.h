@@ -17,9 +17,9 @@ namespace sluice::cli {
 struct CommonOptions {
   bool json = false;
   bool quiet = false;
-  int threads = 0;  // 0: all cores
-  std::string dtype = "f32";
-  std::string isa;  // empty: SLUICE_ISA, or the best
+  int threads = 0;    // 0: all cores
+  std::string dtype;  // empty: the command's own default
+  std::string isa;    // empty: SLUICE_ISA, or the best
 
   EngineOptions engine() const { return {.threads = threads, .isa = {.name = isa, .source = "--isa"}}; }
 };
@@ -38,6 +38,13 @@ struct Command {
   std::string summary;      // one line, for the list of commands
   std::string description;  // a paragraph, for its own help
   std::vector<std::string> examples;
+
+  // What --dtype means to it.
+  struct Dtype {
+    std::string text = "Compute in f32 or bf16 (default: f32)";
+    std::vector<std::string> words = {"f32", "bf16"};
+  };
+  Dtype dtype = {};
 
   // Adds the command's own options; the action runs after they are parsed.
   std::function<Action(Options&)> declare;

@@ -6,10 +6,12 @@
 namespace sluice::cli {
 
 Command completion_command();
+Command convert_command();
 Command doctor_command();
 Command eval_command();
 Command generate_command();
 Command help_command();
+Command init_command();
 Command params_command();
 Command tokenizer_command();
 Command trace_command();

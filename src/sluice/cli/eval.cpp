@@ -5,12 +5,11 @@
 #include <numbers>
 #include <ostream>
 
-#include "sluice/base/file.h"
 #include "sluice/cli/commands.h"
-#include "sluice/cli/json_lines.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/progress.h"
 #include "sluice/cli/token_ids.h"
+#include "sluice/data/text_reader.h"
 #include "sluice/eval/perplexity.h"
 
 namespace sluice::cli {
@@ -19,31 +18,9 @@ namespace {
 struct Request {
   std::string model, ids_file;
   std::vector<std::string> data;
+  InterventionOptions interventions;
   int chunk = 512, chunks = 50;
 };
-
-// The texts of a file, one after the other: a .jsonl file's "text" fields, or the file itself.
-std::string text_of(const std::string& path) {
-  const std::string content = read_input(path);
-  if (!path.ends_with(".jsonl")) {
-    if (path.ends_with(".gz"))
-      throw bad_input(
-          {.where = path, .what = "compressed files are not read yet", .hint = "unpack it first"});
-    return content;
-  }
-  std::string text;
-  size_t line_number = 0;
-  for (size_t at = 0; at < content.size();) {
-    const size_t end = std::min(content.find('\n', at), content.size());
-    const std::string_view line = std::string_view(content).substr(at, end - at);
-    ++line_number;
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
-      text += Json::parse(line, fmt::format("{}: line {}", path, line_number)).text("text") + "\n";
-    }
-    at = end + 1;
-  }
-  return text;
-}
 
 std::vector<int32_t> tokens_of(const Request& request, const RunnableModel& model) {
   if (request.ids_file.empty() == request.data.empty()) {
@@ -54,7 +31,11 @@ std::vector<int32_t> tokens_of(const Request& request, const RunnableModel& mode
                      ErrorKind::BadInput);
   }
   std::string text;
-  for (const std::string& path : request.data) text += text_of(path);
+  for (const std::string& path : request.data) {
+    // Documents of a .jsonl file are lines of one text.
+    const char* end = is_json_lines(path) ? "\n" : "";
+    for_each_document(path, [&](std::string_view document) { text.append(document).append(end); });
+  }
   return model.encode(text);
 }
 
@@ -80,11 +61,12 @@ void run(const Request& request, const Session& session) {
   const RunnableModel model = open_model(session, request.model);
   const std::vector<int32_t> tokens = tokens_of(request, model);
   const auto chunks = chunks_of(request, tokens);
+  const auto intervener = request.interventions.intervener(model);
   std::vector<ChunkNll> results;
   size_t bytes = 0;
   Progress progress(session.log, "chunks", static_cast<int64_t>(chunks.size()));
   for (const auto& chunk : chunks) {
-    results.push_back(chunk_nll(model.context(), *model.decoder, chunk));
+    results.push_back(chunk_nll(model.context(intervener.get()), *model.decoder, chunk));
     if (request.ids_file.empty()) bytes += model.tokenizer.decode(chunk.subspan(1)).size();
     progress.done(1);
   }
@@ -116,12 +98,14 @@ Action declare_eval(Options& options) {
   auto request = std::make_shared<Request>();
   options.argument({.name = "MODEL", .value = "", .text = "A model directory"}, Presence::Required,
                    request->model);
-  options.list(
-      {.name = "--data", .value = "FILE...", .text = "Text: .txt, .jsonl with a text field, - for stdin"},
-      request->data);
+  options.list({.name = "--data",
+                .value = "FILE...",
+                .text = "Text: .txt, .jsonl with a text field, .gz of either, - for stdin"},
+               request->data);
   options.text(
       {.name = "--ids-file", .value = "FILE", .text = "Token ids, separated by white space, instead of text"},
       request->ids_file);
+  request->interventions.declare(options);
   options.integer(
       {.name = "--chunk", .value = "N", .text = "Tokens per chunk (default: 512)", .low = 2, .high = 1 << 20},
       request->chunk);

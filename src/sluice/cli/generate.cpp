@@ -5,15 +5,20 @@
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
+#include "sluice/cli/progress.h"
+#include "sluice/data/text_reader.h"
 #include "sluice/infer/generator.h"
 #include "sluice/text/streaming_decoder.h"
 
 namespace sluice::cli {
 namespace {
 
+using nlohmann::ordered_json;
+
 struct Request {
-  std::string model;
+  std::string model, prompts;
   PromptOptions prompt;
+  InterventionOptions interventions;
   int max_tokens = 64, top_k = 0, seed = 0;
   double temperature = 0.0, top_p = 1.0, min_p = 0.0;
 };
@@ -33,35 +38,125 @@ GenerateOptions options_of(const Request& request, const ModelConfig& config) {
   return options;
 }
 
-void run(const Request& request, const Session& session) {
-  const RunnableModel model = open_model(session, request.model);
-  const std::vector<int32_t> prompt = request.prompt.tokens(model, "generate");
-  StreamingDecoder decoder(model.tokenizer);
+struct Made {
   std::string text;
-  const auto arrived = [&](int32_t id) {
-    // A model's vocabulary may be padded beyond its tokenizer's: such ids have no text.
-    const std::string piece = id < model.tokenizer.size() ? decoder.push(id) : "";
-    text += piece;
-    if (!session.options.json) session.out << piece << std::flush;
-    return true;
-  };
-  Generator generator(model.context(), *model.decoder);
-  const Generation made = generator.generate(prompt, options_of(request, model.decoder->config()), arrived);
-  const std::string rest = decoder.finish();
-  text += rest;
+  Generation generation;
+  size_t prompt_tokens = 0;
+
+  double prompt_rate() const { return rate(prompt_tokens, generation.prompt_seconds); }
+
   // The first token comes out of the prompt's pass, so it is not decoded.
-  const double decode_rate = rate(made.ids.empty() ? 0 : made.ids.size() - 1, made.decode_seconds);
-  if (session.options.json) {
-    const nlohmann::ordered_json json = {{"text", text},
-                                         {"ids", made.ids},
-                                         {"prompt_tokens_per_s", rate(prompt.size(), made.prompt_seconds)},
-                                         {"tokens_per_s", decode_rate}};
-    session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  double decode_rate() const {
+    return rate(generation.ids.empty() ? 0 : generation.ids.size() - 1, generation.decode_seconds);
+  }
+
+  ordered_json json() const {
+    return {{"text", text},
+            {"ids", generation.ids},
+            {"prompt_tokens_per_s", prompt_rate()},
+            {"tokens_per_s", decode_rate()}};
+  }
+};
+
+// Hands the text over piece by piece, never a part of a character.
+using Pieces = std::function<void(std::string_view)>;
+
+class Writer {
+ public:
+  Writer(const Request& request, const RunnableModel& model)
+      : model_(model),
+        intervener_(request.interventions.intervener(model)),
+        options_(options_of(request, model.decoder->config())) {
+    if (intervener_ && intervener_->needs_all_tokens()) {
+      throw usage_error({.where = "generate",
+                         .what = "mean and shuffle are over all tokens of a text",
+                         .hint = "here they come one by one; eval and trace take them"});
+    }
+  }
+
+  Made write(const std::vector<int32_t>& prompt, const Pieces& pieces) {
+    Made made{.text = "", .generation = {}, .prompt_tokens = prompt.size()};
+    StreamingDecoder decoder(model_.tokenizer);
+    const auto take = [&](const std::string& piece) {
+      made.text += piece;
+      pieces(piece);
+    };
+    Generator generator(model_.context(intervener_.get()), *model_.decoder);
+    made.generation = generator.generate(prompt, options_, [&](int32_t id) {
+      // A model's vocabulary may be padded beyond its tokenizer's: such ids have no text.
+      if (id < model_.tokenizer.size()) take(decoder.push(id));
+      return true;
+    });
+    take(decoder.finish());
+    return made;
+  }
+
+ private:
+  const RunnableModel& model_;
+  std::unique_ptr<Intervener> intervener_;
+  GenerateOptions options_;
+};
+
+void run_prompt(const Request& request, const Session& session, const RunnableModel& model) {
+  const std::vector<int32_t> prompt = request.prompt.tokens(model, "generate");
+  Writer writer(request, model);
+  const bool json = session.options.json;
+  const Made made = writer.write(prompt, [&](std::string_view piece) {
+    if (!json) session.out << piece << std::flush;
+  });
+  if (json) {
+    session.out << made.json().dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
     return;
   }
-  session.out << rest << '\n';
+  session.out << '\n';
   session.log.info("{} prompt tokens at {:.1f} per s, {} new at {:.1f} per s", prompt.size(),
-                   rate(prompt.size(), made.prompt_seconds), made.ids.size(), decode_rate);
+                   made.prompt_rate(), made.generation.ids.size(), made.decode_rate());
+}
+
+// All prompts are looked at before the first is continued: a bad one at the end costs no hours.
+std::vector<std::pair<std::string, std::vector<int32_t>>> read_prompts(const Request& request,
+                                                                       const RunnableModel& model) {
+  std::vector<std::pair<std::string, std::vector<int32_t>>> prompts;
+  for_each_prompt(request.prompts, [&](std::string_view text) {
+    prompts.emplace_back(text, model.encode(text));
+    if (prompts.back().second.empty())
+      throw bad_input({.where = input_name(request.prompts), .what = "a prompt has no tokens"});
+  });
+  if (prompts.empty()) throw bad_input({.where = input_name(request.prompts), .what = "no prompts in it"});
+  return prompts;
+}
+
+void run_prompts(const Request& request, const Session& session, const RunnableModel& model) {
+  if (!request.prompt.text.empty() || !request.prompt.ids.empty())
+    throw usage_error({.where = "generate", .what = "give only one of --prompt, --ids and --prompts"});
+  const auto prompts = read_prompts(request, model);
+  Writer writer(request, model);
+  Progress progress(session.log, "prompts", static_cast<int64_t>(prompts.size()));
+  std::vector<ordered_json> results;
+  for (const auto& [text, ids] : prompts) {
+    ordered_json result = {{"prompt", text}};
+    result.update(writer.write(ids, [](std::string_view) {}).json());
+    if (session.options.json) {
+      results.push_back(std::move(result));
+    } else {
+      session.out << result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << std::endl;
+    }
+    progress.done(1);
+  }
+  if (session.options.json) {
+    session.out << ordered_json{{"results", results}}.dump(2, ' ', false,
+                                                           ordered_json::error_handler_t::replace)
+                << '\n';
+  }
+}
+
+void run(const Request& request, const Session& session) {
+  const RunnableModel model = open_model(session, request.model);
+  if (request.prompts.empty()) {
+    run_prompt(request, session, model);
+  } else {
+    run_prompts(request, session, model);
+  }
 }
 
 Action declare_generate(Options& options) {
@@ -69,6 +164,12 @@ Action declare_generate(Options& options) {
   options.argument({.name = "MODEL", .value = "", .text = "A model directory"}, Presence::Required,
                    request->model);
   request->prompt.declare(options);
+  options.text(
+      {.name = "--prompts",
+       .value = "FILE",
+       .text = "Many prompts: a line each, or .jsonl with a text field; a line of JSON for each result"},
+      request->prompts);
+  request->interventions.declare(options);
   options.integer({.name = "--max-tokens",
                    .value = "N",
                    .text = "New tokens at most (default: 64)",
@@ -117,7 +218,8 @@ Command generate_command() {
               "Generates text with a key/value cache, greedily or by sampling, and streams it to the "
               "terminal. It ends at the model's end-of-text token or after --max-tokens.",
           .examples = {"sluice generate path/to/model --prompt \"Once\" --temperature 0.8 --seed 1",
-                       "sluice generate path/to/model --ids 1,2,3 --json"},
+                       "sluice generate path/to/model --ids 1,2,3 --json",
+                       "sluice generate path/to/model --prompts prompts.txt --max-tokens 32"},
           .declare = declare_generate};
 }
 

@@ -4,17 +4,12 @@
 
 #include <ostream>
 
-#include "sluice/base/file.h"
+#include "sluice/data/text_reader.h"
 #include "sluice/text/lines.h"
 
 namespace sluice::cli {
 
 using nlohmann::ordered_json;
-
-std::string read_input(const std::string& path) {
-  constexpr std::size_t kMaxInput = std::size_t{1} << 32;
-  return read_text(path == "-" ? "/dev/stdin" : path, kMaxInput);
-}
 
 std::vector<ordered_json> map_lines(const std::string& path, const Threads& threads,
                                     const std::function<ordered_json(const Json&)>& turn) {
@@ -25,8 +20,7 @@ std::vector<ordered_json> map_lines(const std::string& path, const Threads& thre
   std::vector<ordered_json> results(lines.size());
   threads.split(static_cast<int64_t>(lines.size()), 16, [&](Range range) {
     for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i) {
-      const std::string where =
-          fmt::format("{}: line {}", path == "-" ? "standard input" : path, lines[i].first);
+      const std::string where = fmt::format("{}: line {}", input_name(path), lines[i].first);
       results[i] = turn(Json::parse(lines[i].second, where));
     }
   });

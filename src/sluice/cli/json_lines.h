@@ -11,9 +11,6 @@
 
 namespace sluice::cli {
 
-// The whole of a file; "-" is standard input.
-std::string read_input(const std::string& path);
-
 // Each line of a JSON Lines file turned into another object; the lines are shared out among threads.
 std::vector<nlohmann::ordered_json> map_lines(const std::string& path, const Threads& threads,
                                               const std::function<nlohmann::ordered_json(const Json&)>& turn);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "sluice/cli/token_ids.h"
-#include "sluice/model/load.h"
+#include "sluice/model/checkpoint.h"
 
 namespace sluice::cli {
 
@@ -44,6 +44,23 @@ std::vector<int32_t> PromptOptions::tokens(const RunnableModel& model, const std
                    : model.encode(text);
   if (tokens.empty()) throw usage_error({.where = command, .what = "the prompt has no tokens"});
   return tokens;
+}
+
+void InterventionOptions::declare(Options& options) {
+  options.repeated(
+      {.name = "--intervene",
+       .value = "SPEC",
+       .text = "Change a value on its way, e.g. \"layers.3.attn.gate set=1 heads=0,2\": set=X, "
+               "scale=X, shift=X, mean, shuffle or invert, for chosen heads=, channels=, positions="},
+      texts);
+}
+
+std::unique_ptr<Intervener> InterventionOptions::intervener(const RunnableModel& model) const {
+  if (texts.empty()) return nullptr;
+  std::vector<Intervention> interventions;
+  for (const std::string& text : texts)
+    interventions.push_back(parse_intervention(text, model.decoder->config()));
+  return std::make_unique<Intervener>(std::move(interventions));
 }
 
 }  // namespace sluice::cli

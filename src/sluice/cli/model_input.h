@@ -7,6 +7,7 @@
 #include "sluice/base/error.h"
 #include "sluice/cli/command.h"
 #include "sluice/model/decoder.h"
+#include "sluice/probe/intervention.h"
 #include "sluice/text/tokenizer.h"
 
 namespace sluice::cli {
@@ -17,7 +18,7 @@ struct RunnableModel {
   std::unique_ptr<Decoder> decoder;
   Tokenizer tokenizer;
 
-  Context context() const { return {*engine}; }
+  Context context(Probe* probe = nullptr) const { return {*engine, nullptr, probe}; }
 
   // Bad input if a token of the text is not in the model's vocabulary.
   std::vector<int32_t> encode(std::string_view text) const;
@@ -32,6 +33,16 @@ struct PromptOptions {
 
   void declare(Options& options);
   std::vector<int32_t> tokens(const RunnableModel& model, const std::string& command) const;
+};
+
+// --intervene, which may be there several times.
+struct InterventionOptions {
+  std::vector<std::string> texts;
+
+  void declare(Options& options);
+
+  // None if nothing was asked for: then no tap is watched.
+  std::unique_ptr<Intervener> intervener(const RunnableModel& model) const;
 };
 
 }  // namespace sluice::cli

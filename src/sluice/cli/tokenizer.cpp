@@ -7,6 +7,7 @@
 #include "sluice/cli/json_lines.h"
 #include "sluice/cli/token_ids.h"
 #include "sluice/cli/tokenizer.h"
+#include "sluice/data/text_reader.h"
 #include "sluice/text/utf8.h"
 
 namespace sluice::cli {

@@ -6,6 +6,8 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/model/safetensors_writer.h"
+#include "sluice/probe/probe_chain.h"
+#include "sluice/probe/recorder.h"
 #include "sluice/probe/trace.h"
 
 namespace sluice::cli {
@@ -14,6 +16,8 @@ namespace {
 struct Request {
   std::string model, out;
   PromptOptions prompt;
+  InterventionOptions interventions;
+  std::vector<std::string> captures;
 };
 
 std::vector<TensorOutput> outputs_of(const Trace& trace) {
@@ -24,12 +28,30 @@ std::vector<TensorOutput> outputs_of(const Trace& trace) {
   return outputs;
 }
 
+std::vector<TapPattern> patterns_of(const std::vector<std::string>& texts) {
+  std::vector<TapPattern> patterns;
+  for (const std::string& text : texts) patterns.emplace_back(text);
+  return patterns;
+}
+
+// A tap that is passed once has its name; attention of several sequences never happens here.
+void add_captures(const Recorder& recorder, std::vector<TensorOutput>& outputs) {
+  for (const auto& [place, values] : recorder.values()) {
+    const TapName name{place.first, place.second};
+    outputs.push_back(tensor_output(name.text(), values.front()));
+  }
+}
+
 void run(const Request& request, const Session& session) {
   if (request.out.empty()) throw usage_error({.where = "trace", .what = "--out is required"});
   const RunnableModel model = open_model(session, request.model);
   const std::vector<int32_t> ids = request.prompt.tokens(model, "trace");
-  const Trace traced = trace(model.context(), *model.decoder, ids);
-  const std::vector<TensorOutput> outputs = outputs_of(traced);
+  const auto intervener = request.interventions.intervener(model);
+  Recorder recorder(patterns_of(request.captures));
+  ProbeChain probes({intervener.get(), &recorder});
+  const Trace traced = trace(model.context(&probes), *model.decoder, ids);
+  std::vector<TensorOutput> outputs = outputs_of(traced);
+  add_captures(recorder, outputs);
   SafetensorsMetadata metadata = {{"format", "pt"}, {"ids", fmt::format("{}", fmt::join(ids, ","))}};
   // Only some layers may have a gate; this says which rows of `gates` belong to which.
   if (traced.gates.defined()) metadata["gate_layers"] = fmt::format("{}", fmt::join(traced.gate_layers, ","));
@@ -42,7 +64,7 @@ void run(const Request& request, const Session& session) {
     std::vector<int64_t> dims;
     for (int axis = 0; axis < shape.rank(); ++axis) dims.push_back(shape[axis]);
     shapes[output.name] = dims;
-    text += fmt::format("{:<8}{}\n", output.name, shape.text());
+    text += fmt::format("{:<24}{}\n", output.name, shape.text());
   }
   if (session.options.json) {
     session.out << nlohmann::ordered_json{{"out", request.out}, {"ids", ids}, {"tensors", shapes}}.dump(
@@ -58,6 +80,11 @@ Action declare_trace(Options& options) {
   options.argument({.name = "MODEL", .value = "", .text = "A model directory"}, Presence::Required,
                    request->model);
   request->prompt.declare(options);
+  options.repeated({.name = "--capture",
+                    .value = "TAP",
+                    .text = "Write these values, too: attn.q, layers.0-3.mlp.out, attn.*"},
+                   request->captures);
+  request->interventions.declare(options);
   options.text({.name = "--out", .value = "FILE", .text = "Where to write the tensors (.safetensors)"},
                request->out);
   return [request](const Session& session) { run(*request, session); };

@@ -21,6 +21,10 @@ enum class GateLayout {
   Separate,        // tensors of their own
 };
 
+inline bool is_packed(GateLayout layout) {
+  return layout == GateLayout::PackedPerGroup || layout == GateLayout::PackedPerHead;
+}
+
 enum class RopeScalingKind { None, Linear, Yarn };
 
 struct RopeScaling {
@@ -29,12 +33,16 @@ struct RopeScaling {
   int64_t original_positions = 0;  // 0: as many as the model has
   double beta_fast = 32.0, beta_slow = 1.0;
   std::optional<double> attention_factor = {};
+
+  bool operator==(const RopeScaling&) const = default;
 };
 
 struct MoeConfig {
   int64_t experts = 0;
   int64_t experts_per_token = 0;
   int64_t expert_width = 0;
+
+  bool operator==(const MoeConfig&) const = default;
 };
 
 struct ModelConfig {
@@ -71,6 +79,8 @@ struct ModelConfig {
   // Scores per token of a gate, and input channels that each is computed from.
   int64_t score_count(const GateSpec& gate) const;
   int64_t score_inputs(const GateSpec& gate) const;
+
+  bool operator==(const ModelConfig&) const = default;
 };
 
 }  // namespace sluice

@@ -32,9 +32,7 @@ Decoder::Decoder(ModelConfig config) : config_(std::move(config)) {
 void Decoder::initialise(Engine& engine, const Random& random) {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const NamedParameter& named = parameters_[i];
-    named.parameter->value = Tensor::empty(engine.pool(), named.shape, DType::F32);
-    random.child(i).fill_normal(named.parameter->value.values<float>(), 0, static_cast<float>(named.mean),
-                                static_cast<float>(named.std));
+    named.parameter->value = initial_values(engine.pool(), engine.threads(), named, random.child(i));
   }
 }
 
@@ -51,7 +49,7 @@ Placement Decoder::place(const Context& context, const Sequences& sequences, int
           static_cast<int32_t>(past + t);
     }
   }
-  return {.rotary = {.table = rope_, .positions = positions}, .sequences = sequences};
+  return {.rotary = {.table = rope_, .positions = positions}, .sequences = sequences, .past = past};
 }
 
 Var Decoder::block(const Context& context, int64_t layer, const Var& x, const Placement& placement,
@@ -77,6 +75,7 @@ Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& 
   const auto watched_rows = [&](std::string_view point, const Var& value) {
     return tap(context, {TapName::kNoLayer, point}, value.shape(), value);
   };
+  if (context.probe != nullptr) context.probe->begin_pass({placement.sequences, placement.past});
   Var x = watched_rows(points::kEmbedding, embedding(context, use(context, embedding_), ids));
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
     KvCache* cache = caches == nullptr ? nullptr : &(*caches)[static_cast<size_t>(layer)];

@@ -16,10 +16,14 @@ struct DecoderBlock {
   Mlp mlp;
 };
 
+// What a parameter is for; training and conversion treat them differently.
+enum class ParameterRole { Matrix, Norm, Bias, GateConstant };
+
 // A parameter with the name under which checkpoints know it, gates stored as tensors of their own.
 struct NamedParameter {
   Parameter* parameter;
   Shape shape;
+  ParameterRole role = ParameterRole::Matrix;
   // How training starts: normal with this standard deviation around `mean`.
   double std = 0.0;
   double mean = 0.0;

@@ -14,23 +14,22 @@ std::string gate_module(GatePosition position) {
                                       : fmt::format("gate_g{}_proj", static_cast<int>(position) + 1);
 }
 
-void ParameterLister::add(const std::string& name, Parameter& parameter, const Shape& shape) {
+void ParameterLister::add(const std::string& name, Parameter& parameter, const Shape& shape,
+                          ParameterRole role) {
   parameter.name = name;
-  list_.push_back({.parameter = &parameter, .shape = shape, .std = kWeightStd});
+  const double std = role == ParameterRole::Matrix ? kWeightStd : 0.0;
+  list_.push_back({.parameter = &parameter, .shape = shape, .role = role, .std = std});
 }
 
 void ParameterLister::add_norm(const std::string& name, Norm& norm, int64_t width) {
   norm.options = {.eps = config_.norm_eps, .style = config_.norm_style};
-  add(name + ".weight", norm.weight, {width});
-  list_.back().std = 0.0;
+  add(name + ".weight", norm.weight, {width}, ParameterRole::Norm);
   list_.back().mean = config_.norm_style == WeightStyle::Plain ? 1.0 : 0.0;
 }
 
 void ParameterLister::add_linear(const std::string& name, Linear& linear, const Shape& shape, bool bias) {
   add(name + ".weight", linear.weight, shape);
-  if (!bias) return;
-  add(name + ".bias", linear.bias, {shape.rows()});
-  list_.back().std = 0.0;
+  if (bias) add(name + ".bias", linear.bias, {shape.rows()}, ParameterRole::Bias);
 }
 
 void ParameterLister::add_gate(const std::string& prefix, const GateSpec& spec, AttentionLayer& attention) {
@@ -40,7 +39,7 @@ void ParameterLister::add_gate(const std::string& prefix, const GateSpec& spec, 
   gate.heads = config_.gated_heads(spec.position);
   const int64_t scores = config_.score_count(spec);
   if (spec.input == GateInput::Constant) {
-    add(name + ".constant", gate.constant, {scores});
+    add(name + ".constant", gate.constant, {scores}, ParameterRole::GateConstant);
     list_.back().std = spec.init_std;
     list_.back().mean = spec.bias_init;
     return;
@@ -48,8 +47,7 @@ void ParameterLister::add_gate(const std::string& prefix, const GateSpec& spec, 
   add(name + ".weight", gate.scores.weight, {scores, config_.score_inputs(spec)});
   list_.back().std = spec.init_std;
   if (!spec.bias) return;
-  add(name + ".bias", gate.scores.bias, {scores});
-  list_.back().std = 0.0;
+  add(name + ".bias", gate.scores.bias, {scores}, ParameterRole::Bias);
   list_.back().mean = spec.bias_init;
 }
 
@@ -82,6 +80,18 @@ void ParameterLister::add_block(int64_t layer, DecoderBlock& block) {
   if (!config_.sandwich_norm) return;
   add_norm(prefix + "attn_output_norm", block.attention_out_norm, config_.hidden);
   add_norm(prefix + "mlp_output_norm", block.mlp_out_norm, config_.hidden);
+}
+
+Tensor initial_values(MemoryPool& pool, const Threads& threads, const NamedParameter& named,
+                      const Random& random) {
+  constexpr int64_t kGrain = 1 << 16;  // elements; a few milliseconds of work
+  Tensor values = Tensor::empty(pool, named.shape, DType::F32);
+  threads.split(values.count(), kGrain, [&](Range range) {
+    const auto first = static_cast<size_t>(range.begin);
+    random.fill_normal(values.values<float>().subspan(first, static_cast<size_t>(range.end) - first), first,
+                       static_cast<float>(named.mean), static_cast<float>(named.std));
+  });
+  return values;
 }
 
 }  // namespace sluice

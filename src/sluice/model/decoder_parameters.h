@@ -1,6 +1,7 @@
 // Names, shapes and initial values of a decoder's parameters, in the Hugging Face layout.
 #pragma once
 
+#include "sluice/base/threads.h"
 #include "sluice/model/decoder.h"
 
 namespace sluice {
@@ -11,7 +12,8 @@ class ParameterLister {
   ParameterLister(const ModelConfig& config, std::vector<NamedParameter>& list)
       : config_(config), list_(list) {}
 
-  void add(const std::string& name, Parameter& parameter, const Shape& shape);
+  void add(const std::string& name, Parameter& parameter, const Shape& shape,
+           ParameterRole role = ParameterRole::Matrix);
   void add_norm(const std::string& name, Norm& norm, int64_t width);
   void add_block(int64_t layer, DecoderBlock& block);
 
@@ -26,5 +28,9 @@ class ParameterLister {
 
 // "gate_proj" for g1, "gate_g2_proj" and so on for the others: the module below self_attn.
 std::string gate_module(GatePosition position);
+
+// Values that training of a parameter starts from, F32; the same for any number of threads.
+Tensor initial_values(MemoryPool& pool, const Threads& threads, const NamedParameter& named,
+                      const Random& random);
 
 }  // namespace sluice

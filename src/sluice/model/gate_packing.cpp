@@ -5,9 +5,7 @@
 namespace sluice {
 
 PackedQuery packed_query(const ModelConfig& config) {
-  SLUICE_ASSERT(
-      config.gate_layout == GateLayout::PackedPerGroup || config.gate_layout == GateLayout::PackedPerHead,
-      "packed_query: the gate is not packed");
+  SLUICE_ASSERT(is_packed(config.gate_layout), "packed_query: the gate is not packed");
   // Both layouts are runs of query rows, each followed by the gate rows of the same heads. They differ in how
   // many heads a run has: those of a key/value group, or one.
   const bool per_head = config.gate_layout == GateLayout::PackedPerHead;

@@ -5,25 +5,17 @@
 #include <numeric>
 #include <set>
 
+#include "sluice/model/gate_names.h"
+
 namespace sluice {
 namespace {
 
 GateForm read_form(const Json& json) {
   GateForm form;
-  form.granularity =
-      json.choice_or("granularity", form.granularity,
-                     {{"elementwise", Granularity::Elementwise}, {"headwise", Granularity::Headwise}});
-  form.sharing =
-      json.choice_or("sharing", form.sharing, {{"specific", Sharing::Specific}, {"shared", Sharing::Shared}});
-  form.mode = json.choice_or("mode", form.mode, {{"multiply", GateMode::Multiply}, {"add", GateMode::Add}});
-  form.activation = json.choice_or("activation", form.activation,
-                                   {{"sigmoid", Activation::Sigmoid},
-                                    {"silu", Activation::Silu},
-                                    {"identity", Activation::Identity},
-                                    {"ns_sigmoid", Activation::NsSigmoid},
-                                    {"two_sigmoid", Activation::TwoSigmoid},
-                                    {"softplus", Activation::Softplus},
-                                    {"tanh", Activation::Tanh}});
+  form.granularity = json.choice_or("granularity", form.granularity, kGranularities);
+  form.sharing = json.choice_or("sharing", form.sharing, kSharings);
+  form.mode = json.choice_or("mode", form.mode, kModes);
+  form.activation = json.choice_or("activation", form.activation, kActivations);
   return form;
 }
 
@@ -70,19 +62,12 @@ GateSpec read_gate(const Json& json, const ModelConfig& config) {
   json.allow_keys({"position", "granularity", "sharing", "mode", "activation", "input", "channels", "order",
                    "layers", "init_std", "bias", "bias_init"});
   GateSpec gate;
-  gate.position = json.choice<GatePosition>("position", {{"g1", GatePosition::G1},
-                                                         {"g2", GatePosition::G2},
-                                                         {"g3", GatePosition::G3},
-                                                         {"g4", GatePosition::G4},
-                                                         {"g5", GatePosition::G5}});
+  gate.position = json.choice("position", kPositions);
   gate.form = read_form(json);
-  gate.input = json.choice_or(
-      "input", gate.input,
-      {{"token", GateInput::Token}, {"constant", GateInput::Constant}, {"truncated", GateInput::Truncated}});
+  gate.input = json.choice_or("input", gate.input, kInputs);
   if (gate.input == GateInput::Truncated)
     gate.channels = json.integer("channels", {.min = 1, .max = config.hidden});
-  gate.order = json.choice_or("order", gate.order,
-                              {{"after_rope", GateOrder::AfterRope}, {"before_norm", GateOrder::BeforeNorm}});
+  gate.order = json.choice_or("order", gate.order, kOrders);
   gate.layers = read_layers(json, config.layers);
   gate.init_std =
       json.number_or("init_std", gate.input == GateInput::Constant ? 0.0 : gate.init_std, {.min = 0.0});

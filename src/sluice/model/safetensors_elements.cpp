@@ -75,6 +75,12 @@ void check(const Tensor& tensor, ElementRange range, StoredType type, size_t byt
 
 }  // namespace
 
+StoredType stored_type_of(DType dtype) {
+  SLUICE_ASSERT(dtype == DType::F32 || dtype == DType::BF16, "elements: a tensor of {} is not stored",
+                name_of(dtype));
+  return dtype == DType::F32 ? StoredType::F32 : StoredType::BF16;
+}
+
 void decode_elements(std::span<const std::byte> source, StoredType type, const Tensor& target,
                      ElementRange range) {
   check(target, range, type, source.size());

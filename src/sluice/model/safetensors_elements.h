@@ -11,6 +11,9 @@
 
 namespace sluice {
 
+// The stored type of a tensor's own elements: F32 or BF16.
+StoredType stored_type_of(DType dtype);
+
 // Elements of a tensor in row-major order: [first, first + count).
 struct ElementRange {
   int64_t first = 0;

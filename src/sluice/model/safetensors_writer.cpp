@@ -68,9 +68,7 @@ void write_elements(AtomicFile& file, const Tensor& tensor, StoredType dtype) {
 }  // namespace
 
 TensorOutput tensor_output(std::string name, Tensor tensor) {
-  SLUICE_ASSERT(tensor.dtype() == DType::F32 || tensor.dtype() == DType::BF16, "tensor_output: {} is {}",
-                name, name_of(tensor.dtype()));
-  const StoredType dtype = tensor.dtype() == DType::F32 ? StoredType::F32 : StoredType::BF16;
+  const StoredType dtype = stored_type_of(tensor.dtype());
   return tensor_output(std::move(name), std::move(tensor), dtype);
 }
 

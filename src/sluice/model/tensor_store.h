@@ -41,7 +41,7 @@ class TensorStore {
   // A name that is not there is bad input.
   const TensorInfo& info(std::string_view name) const { return file(name).info(name); }
 
-  // As stored, in the mapping; for readers that need no copy.
+  // As stored, in the mapping; for readers that need no copy. As long as this object lives.
   std::span<const std::byte> bytes(std::string_view name) const { return file(name).bytes(name); }
 
   // The file that holds it, for messages.
@@ -50,13 +50,15 @@ class TensorStore {
   // Stored F32, BF16 and F16 are converted: to F32 exactly, to BF16 rounding to nearest, ties to even.
   Tensor read(MemoryPool& pool, std::string_view name, const Shape& shape, DType dtype) const;
 
+  // Bad input unless read() could serve the request.
+  void check(const TensorRequest& request) const;
+
   // The given rows of the tensor, one range after the other, as one tensor. So each part of a packed matrix
   // is made straight from the file.
   Tensor read_rows(MemoryPool& pool, const TensorRequest& request, std::span<const RowRange> rows) const;
 
  private:
   const SafetensorsFile& file(std::string_view name) const;
-  void check(const TensorRequest& request) const;
 
   std::string directory_;
   std::map<std::string, SafetensorsFile> files_;                        // by name in the directory

@@ -21,6 +21,7 @@ struct KvCache {
 struct Placement {
   Rotary rotary;
   Sequences sequences;
+  int64_t past = 0;  // tokens before them, in a cache
 };
 
 struct AttentionLayer {

@@ -11,13 +11,13 @@ std::string_view tap_point(GatePosition position) {
     case GatePosition::G1:
       return points::kGate;
     case GatePosition::G2:
-      return "attn.gate_g2";
+      return points::kGateG2;
     case GatePosition::G3:
-      return "attn.gate_g3";
+      return points::kGateG3;
     case GatePosition::G4:
-      return "attn.gate_g4";
+      return points::kGateG4;
     case GatePosition::G5:
-      return "attn.gate_g5";
+      return points::kGateG5;
   }
   return "?";
 }

@@ -2,9 +2,11 @@
 // call tap(); they never know who listens.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
+#include "sluice/ops/sequences.h"
 #include "sluice/ops/tape.h"
 
 namespace sluice {
@@ -27,10 +29,14 @@ inline constexpr std::string_view kAttentionInput = "attn.input";  // [N, D], af
 inline constexpr std::string_view kQuery = "attn.q";               // [N, H, hd], normed, rotated and gated
 inline constexpr std::string_view kKey = "attn.k";                 // [N, K, hd]
 inline constexpr std::string_view kValue = "attn.v";               // [N, K, hd]
-inline constexpr std::string_view kProbs = "attn.probs";  // [H, T, T] per sequence; can only be watched
-inline constexpr std::string_view kMixed = "attn.mixed";  // [N, H, hd], attention's output before the gate
-inline constexpr std::string_view kGate = "attn.gate";    // [N, H, hd or 1], what g1 applies
-inline constexpr std::string_view kGated = "attn.gated";  // [N, H, hd], the input of o_proj
+inline constexpr std::string_view kProbs = "attn.probs";     // [H, T, T] per sequence; can only be watched
+inline constexpr std::string_view kMixed = "attn.mixed";     // [N, H, hd], attention's output before the gate
+inline constexpr std::string_view kGate = "attn.gate";       // [N, H, hd or 1], what g1 applies
+inline constexpr std::string_view kGateG2 = "attn.gate_g2";  // [N, K, hd or 1]
+inline constexpr std::string_view kGateG3 = "attn.gate_g3";  // [N, K, hd or 1]
+inline constexpr std::string_view kGateG4 = "attn.gate_g4";  // [N, H, hd or 1]
+inline constexpr std::string_view kGateG5 = "attn.gate_g5";  // [N, 1, D]
+inline constexpr std::string_view kGated = "attn.gated";     // [N, H, hd], the input of o_proj
 inline constexpr std::string_view kAttentionOut = "attn.out";  // [N, D]
 inline constexpr std::string_view kMiddle = "resid_mid";       // [N, D], after the attention residual
 inline constexpr std::string_view kMlpInput = "mlp.input";     // [N, D]
@@ -38,11 +44,29 @@ inline constexpr std::string_view kMlpOut = "mlp.out";         // [N, D]
 inline constexpr std::string_view kResidual = "resid";         // [N, D], the block's output
 inline constexpr std::string_view kFinalNorm = "final.norm";   // [N, D]
 inline constexpr std::string_view kLogits = "logits";          // [N, V]
+
+inline constexpr std::array kAll = {kEmbedding, kAttentionInput, kQuery,    kKey,          kValue,
+                                    kProbs,     kMixed,          kGate,     kGateG2,       kGateG3,
+                                    kGateG4,    kGateG5,         kGated,    kAttentionOut, kMiddle,
+                                    kMlpInput,  kMlpOut,         kResidual, kFinalNorm,    kLogits};
+
+inline bool is_outside_layers(std::string_view point) {
+  return point == kEmbedding || point == kFinalNorm || point == kLogits;
+}
 }  // namespace points
+
+// The tokens of one forward pass: sequences, which begin after `past` tokens that are in a cache.
+struct PassTokens {
+  const Sequences& sequences;
+  int64_t past = 0;
+};
 
 class Probe {
  public:
   virtual ~Probe() = default;
+
+  // Before the first tap of every pass.
+  virtual void begin_pass(const PassTokens& /*tokens*/) {}
 
   virtual bool wants(const TapName& name) const = 0;
 

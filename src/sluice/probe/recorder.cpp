@@ -5,19 +5,17 @@
 namespace sluice {
 
 bool Recorder::wants(const TapName& name) const {
-  return std::ranges::find(points_, name.point) != points_.end();
+  return std::ranges::any_of(patterns_, [&](const TapPattern& pattern) { return pattern.matches(name); });
 }
 
 Tensor Recorder::visit(const Context&, const TapName& name, const Tensor& value) {
-  // The key's text must outlive the visit: ours does, the caller's may not.
-  const std::string_view point = *std::ranges::find(points_, name.point);
-  values_[{name.layer, point}].push_back(value);
+  values_[{name.layer, std::string(name.point)}].push_back(value);
   return value;
 }
 
 const std::vector<Tensor>& Recorder::at(const TapName& name) const {
   static const std::vector<Tensor> none;
-  const auto found = values_.find({name.layer, name.point});
+  const auto found = values_.find({name.layer, std::string(name.point)});
   return found == values_.end() ? none : found->second;
 }
 

@@ -5,24 +5,27 @@
 #include <string>
 #include <vector>
 
-#include "sluice/nn/tap.h"
+#include "sluice/probe/tap_pattern.h"
 
 namespace sluice {
 
 class Recorder : public Probe {
  public:
-  // Points as in nn/tap.h, recorded in every layer.
-  explicit Recorder(std::vector<std::string_view> points) : points_(std::move(points)) {}
+  explicit Recorder(std::vector<TapPattern> patterns) : patterns_(std::move(patterns)) {}
 
   bool wants(const TapName& name) const override;
   Tensor visit(const Context& context, const TapName& name, const Tensor& value) override;
 
-  // In the order of visits; empty if the tap was never passed.
+  // By layer, then by point; of each tap in the order of visits.
+  using Values = std::map<std::pair<int64_t, std::string>, std::vector<Tensor>>;
+  const Values& values() const { return values_; }
+
+  // Of one tap; empty if the tap was never passed.
   const std::vector<Tensor>& at(const TapName& name) const;
 
  private:
-  std::vector<std::string_view> points_;
-  std::map<std::pair<int64_t, std::string_view>, std::vector<Tensor>> values_;
+  std::vector<TapPattern> patterns_;
+  Values values_;
 };
 
 }  // namespace sluice

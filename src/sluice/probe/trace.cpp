@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sluice/probe/probe_chain.h"
 #include "sluice/probe/recorder.h"
 
 namespace sluice {
@@ -25,13 +26,15 @@ Tensor stacked(const Context& context, const std::vector<Tensor>& parts) {
 Trace trace(const Context& context, Decoder& decoder, std::span<const int32_t> ids) {
   SLUICE_ASSERT(!ids.empty(), "trace: no tokens");
   const auto tokens = static_cast<int64_t>(ids.size());
-  Recorder recorder({points::kEmbedding, points::kResidual, points::kProbs, points::kGate});
-  const Context watched{context.engine, nullptr, &recorder};
+  Recorder recorder({TapPattern(points::kEmbedding), TapPattern(points::kResidual),
+                     TapPattern(points::kProbs), TapPattern(points::kGate)});
+  ProbeChain chain({context.probe, &recorder});
+  const Context watched{context.engine, nullptr, &chain};
   const Tensor input = Tensor::from<int32_t>(context.engine.pool(), {tokens}, ids);
   const Var hidden = decoder.hidden(watched, input, decoder.place(context, Sequences::equal(1, tokens)));
 
   Trace result;
-  result.logits = decoder.logits(context, hidden).value();
+  result.logits = decoder.logits(watched, hidden).value();
   std::vector<Tensor> residuals = recorder.at({TapName::kNoLayer, points::kEmbedding});
   std::vector<Tensor> probs, gates;
   for (int64_t layer = 0; layer < decoder.config().layers; ++layer) {

@@ -17,6 +17,7 @@ struct Trace {
   std::vector<int64_t> gate_layers;
 };
 
+// A probe of the context sees, and may change, every value before it is kept here.
 Trace trace(const Context& context, Decoder& decoder, std::span<const int32_t> ids);
 
 }  // namespace sluice

@@ -8,7 +8,19 @@ Tensor Tensor::empty(MemoryPool& pool, const Shape& shape, DType dtype) {
   Tensor tensor;
   tensor.shape_ = shape;
   tensor.dtype_ = dtype;
-  tensor.storage_ = std::make_shared<MemoryPool::Block>(pool.allocate(tensor.bytes()));
+  const auto block = std::make_shared<MemoryPool::Block>(pool.allocate(tensor.bytes()));
+  tensor.storage_ = {block, block->data()};
+  return tensor;
+}
+
+Tensor Tensor::borrow(std::shared_ptr<const void> owner, const std::byte* elements, const Shape& shape,
+                      DType dtype) {
+  SLUICE_ASSERT(reinterpret_cast<uintptr_t>(elements) % size_of(dtype) == 0,
+                "tensor: borrowed {} elements are not aligned", name_of(dtype));
+  Tensor tensor;
+  tensor.shape_ = shape;
+  tensor.dtype_ = dtype;
+  tensor.storage_ = {std::move(owner), const_cast<std::byte*>(elements)};
   return tensor;
 }
 
@@ -46,7 +58,7 @@ void Tensor::fill_zero() const {
 
 std::byte* Tensor::raw() const {
   SLUICE_ASSERT(defined(), "tensor: used before it holds anything");
-  return storage_->data();
+  return storage_.get();
 }
 
 void Tensor::copy_in(std::span<const std::byte> source) const {

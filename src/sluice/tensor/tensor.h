@@ -1,4 +1,5 @@
-// A contiguous, row-major array in pooled memory. A Tensor is a handle: copies share the elements.
+// A contiguous, row-major array, in pooled memory or in memory that somebody else owns. A Tensor is a handle:
+// copies share the elements.
 // No arithmetic here; that is ops/.
 #pragma once
 
@@ -26,7 +27,12 @@ class Tensor {
     return tensor;
   }
 
-  bool defined() const { return storage_ != nullptr; }
+  // Elements that lie in read-only memory, a mapped file for one, which `owner` keeps there. Nobody may write
+  // to them.
+  static Tensor borrow(std::shared_ptr<const void> owner, const std::byte* elements, const Shape& shape,
+                       DType dtype);
+
+  bool defined() const { return storage_.use_count() > 0; }
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   int64_t count() const { return shape_.count(); }
@@ -57,7 +63,11 @@ class Tensor {
 
   void fill_zero() const;
 
-  bool shares_elements(const Tensor& other) const { return storage_ == other.storage_; }
+  // Empty tensors have no address: theirs is told by the owner.
+  bool shares_elements(const Tensor& other) const {
+    return storage_ == other.storage_ && !storage_.owner_before(other.storage_) &&
+           !other.storage_.owner_before(storage_);
+  }
 
   // Whether no other handle shares the elements, so that writing to them disturbs nobody.
   bool is_unshared() const { return storage_.use_count() == 1; }
@@ -68,7 +78,7 @@ class Tensor {
 
   Shape shape_;
   DType dtype_ = DType::F32;
-  std::shared_ptr<MemoryPool::Block> storage_;
+  std::shared_ptr<std::byte> storage_;  // the first element; owns whatever it lies in
 };
 
 }  // namespace sluice

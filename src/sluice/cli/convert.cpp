@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "sluice/cli/commands.h"
+#include "sluice/model/conversion.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Request {
+  std::string in, out, layout;
+};
+
+std::optional<GateLayout> layout_named(const std::string& name) {
+  if (name == "official") return GateLayout::PackedPerGroup;
+  if (name == "qwen3-next") return GateLayout::PackedPerHead;
+  if (name == "separate") return GateLayout::Separate;
+  return {};
+}
+
+std::optional<StoredType> type_named(const std::string& name) {
+  if (name == "f32") return StoredType::F32;
+  if (name == "bf16") return StoredType::BF16;
+  if (name == "f16") return StoredType::F16;
+  return {};
+}
+
+void run(const Request& request, const Session& session) {
+  convert_model(request.in, request.out,
+                {.layout = layout_named(request.layout), .dtype = type_named(session.options.dtype)});
+  if (session.options.json) {
+    session.out << nlohmann::ordered_json{{"out", request.out}}.dump(2, ' ', false,
+                                                                     nlohmann::json::error_handler_t::replace)
+                << '\n';
+  } else {
+    session.out << "written to " << request.out << '\n';
+  }
+}
+
+Action declare_convert(Options& options) {
+  auto request = std::make_shared<Request>();
+  options.argument({.name = "IN", .value = "", .text = "A model directory"}, Presence::Required, request->in);
+  options.argument({.name = "OUT", .value = "", .text = "The directory to write; it must not exist yet"},
+                   Presence::Required, request->out);
+  options.choice({.name = "--layout",
+                  .value = "NAME",
+                  .text = "How the gate is stored: official (in q_proj, per key/value group), qwen3-next (in "
+                          "q_proj, per head), separate (a tensor of its own) (default: as it is)",
+                  .words = {"official", "qwen3-next", "separate"}},
+                 request->layout);
+  return [request](const Session& session) { run(*request, session); };
+}
+
+}  // namespace
+
+Command convert_command() {
+  return {.name = "convert",
+          .summary = "Rewrite a model in another layout or element type",
+          .description =
+              "Reads a model directory and writes another with the same values: gates in the layout asked "
+              "for, matrices in the element type asked for, tokenizer and generation settings beside them. "
+              "A layout that cannot express the model is refused with the reason.",
+          .examples = {"sluice convert path/to/model model-separate --layout separate",
+                       "sluice convert path/to/model model-bf16 --dtype bf16"},
+          .dtype = {.text = "Store as f32, bf16 or f16 (default: as each tensor is)",
+                    .words = {"f32", "bf16", "f16"}},
+          .declare = declare_convert};
+}
+
+}  // namespace sluice::cli

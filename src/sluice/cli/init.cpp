@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "sluice/cli/commands.h"
+#include "sluice/model/config_reader.h"
+#include "sluice/model/count.h"
+#include "sluice/model/random_model.h"
+
+namespace sluice::cli {
+namespace {
+
+struct Request {
+  std::string config, out;
+  int seed = 0;
+};
+
+void run(const Request& request, const Session& session) {
+  const RandomModel model{.config = load_model_config(request.config),
+                          .seed = static_cast<uint64_t>(request.seed),
+                          .dtype = session.options.dtype == "bf16" ? StoredType::BF16 : StoredType::F32};
+  write_random_model(model, Threads(session.options.threads), request.out);
+  const int64_t total = count_parameters(model.config).total();
+  if (session.options.json) {
+    session.out << nlohmann::ordered_json{{"out", request.out}, {"parameters", total}}.dump(
+                       2, ' ', false, nlohmann::json::error_handler_t::replace)
+                << '\n';
+  } else {
+    session.out << fmt::format("{} parameters written to {}\n", total, request.out);
+  }
+}
+
+Action declare_init(Options& options) {
+  auto request = std::make_shared<Request>();
+  options.argument({.name = "CONFIG", .value = "", .text = "A config.json, or a directory with one"},
+                   Presence::Required, request->config);
+  options.argument({.name = "OUT", .value = "", .text = "The directory to write; it must not exist yet"},
+                   Presence::Required, request->out);
+  options.integer({.name = "--seed",
+                   .value = "N",
+                   .text = "Seed of the weights (default: 0)",
+                   .low = 0,
+                   .high = 2147483647},
+                  request->seed);
+  return [request](const Session& session) { run(*request, session); };
+}
+
+}  // namespace
+
+Command init_command() {
+  return {
+      .name = "init",
+      .summary = "Make a model with random weights",
+      .description =
+          "Writes a model directory with the weights that training starts from: for measuring speed and "
+          "memory of a size, or for trying a configuration. It has no tokenizer, so its tokens are bytes.",
+      .examples = {"sluice init configs/models/51m-elementwise.json model --seed 1",
+                   "sluice init configs/models/1b-elementwise.json big --dtype bf16"},
+      .dtype = {.text = "Store matrices as f32 or bf16 (default: f32)", .words = {"f32", "bf16"}},
+      .declare = declare_init};
+}
+
+}  // namespace sluice::cli

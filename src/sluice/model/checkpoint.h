@@ -1,0 +1,43 @@
+// A model directory, opened and compared with its configuration. Values are read when asked for.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "sluice/model/stored_part.h"
+
+namespace sluice {
+
+class Checkpoint {
+ public:
+  // Tensors that are missing or unexpected are bad input that lists them.
+  explicit Checkpoint(const std::filesystem::path& directory);
+
+  const ModelConfig& config() const { return decoder_->config(); }
+  const TensorStore& store() const { return *store_; }
+
+  // The decoder that the configuration describes. Its parameters have values only after load().
+  const Decoder& decoder() const { return *decoder_; }
+
+  // A parameter's values, F32 or BF16. Not copied where the file has them in that type: then they stay in the
+  // mapping, which the tensor keeps alive.
+  Tensor read(MemoryPool& pool, size_t parameter, DType dtype) const;
+
+  StoredType stored_type(size_t parameter) const { return store_->info(parts_[parameter].tensor).dtype; }
+
+  // Matrices are kept in `dtype` (F32 or BF16), norms and biases in F32.
+  std::unique_ptr<Decoder> load(Engine& engine, DType dtype) &&;
+
+ private:
+  std::unique_ptr<Decoder> decoder_;
+  std::shared_ptr<const TensorStore> store_;
+  std::vector<StoredPart> parts_;  // of decoder_'s parameters
+};
+
+inline std::unique_ptr<Decoder> load_model(Engine& engine, const std::filesystem::path& directory,
+                                           DType dtype) {
+  return Checkpoint(directory).load(engine, dtype);
+}
+
+}  // namespace sluice

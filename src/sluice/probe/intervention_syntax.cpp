@@ -1,0 +1,169 @@
+// Reading interventions as people write them: "layers.3.attn.gate scale=0.5 heads=0,2".
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "sluice/base/error.h"
+#include "sluice/base/suggest.h"
+#include "sluice/nn/gate.h"
+#include "sluice/probe/intervention.h"
+
+namespace sluice {
+namespace {
+
+struct Word {
+  std::string_view name, value;  // "scale=0.5"; no value: empty
+};
+
+std::vector<Word> words_of(std::string_view text) {
+  std::vector<Word> words;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.empty()) return words;
+    const std::string_view word = text.substr(0, text.find(' '));
+    const size_t equals = word.find('=');
+    words.push_back({word.substr(0, equals),
+                     equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1)});
+    text.remove_prefix(word.size());
+  }
+}
+
+double amount_of(const Word& word) {
+  double amount = 0.0;
+  const char* end = word.value.data() + word.value.size();
+  const auto [stop, problem] = std::from_chars(word.value.data(), end, amount);
+  if (word.value.empty() || problem != std::errc() || stop != end || !std::isfinite(amount)) {
+    throw usage_error({.what = fmt::format("bad {}", word.name),
+                       .expected = fmt::format("a number, {}=0.5", word.name),
+                       .got = fmt::format("\"{:.40}\"", word.value)});
+  }
+  return amount;
+}
+
+uint64_t seed_of(const Word& word) {
+  uint64_t seed = 0;
+  const char* end = word.value.data() + word.value.size();
+  const auto [stop, problem] = std::from_chars(word.value.data(), end, seed);
+  if (problem != std::errc() || stop != end) {
+    throw usage_error({.what = "bad shuffle",
+                       .expected = "a seed, shuffle=1",
+                       .got = fmt::format("\"{:.40}\"", word.value)});
+  }
+  return seed;
+}
+
+void read_change(const Word& word, Intervention& intervention) {
+  static const std::vector<std::string> names = {"set",    "scale", "shift",    "mean",     "shuffle",
+                                                 "invert", "heads", "channels", "positions"};
+  const auto numeric = [&](Change change) {
+    intervention.change = change;
+    intervention.amount = amount_of(word);
+  };
+  const auto plain = [&](Change change) {
+    intervention.change = change;
+    if (!word.value.empty())
+      throw usage_error(
+          {.what = fmt::format("{} takes no value", word.name), .got = std::string(word.value)});
+  };
+  if (word.name == "set") return numeric(Change::Set);
+  if (word.name == "scale") return numeric(Change::Scale);
+  if (word.name == "shift") return numeric(Change::Shift);
+  if (word.name == "mean") return plain(Change::Mean);
+  if (word.name == "invert") return plain(Change::Invert);
+  if (word.name == "shuffle") {
+    intervention.change = Change::Shuffle;
+    if (!word.value.empty()) intervention.seed = seed_of(word);
+    return;
+  }
+  throw usage_error({.what = fmt::format("unknown change \"{}\"", word.name),
+                     .expected = "set=X, scale=X, shift=X, mean, shuffle, invert",
+                     .hint = did_you_mean(word.name, names)});
+}
+
+bool read_choice(const Word& word, Intervention& intervention) {
+  IndexSet* set = word.name == "heads"       ? &intervention.heads
+                  : word.name == "channels"  ? &intervention.channels
+                  : word.name == "positions" ? &intervention.positions
+                                             : nullptr;
+  if (set == nullptr) return false;
+  *set = IndexSet::parse(word.value);
+  return true;
+}
+
+// Heads and channels of a tap's value.
+struct TapSize {
+  int64_t heads, channels;
+};
+
+TapSize size_of_tap(std::string_view point, const ModelConfig& config) {
+  if (point == points::kQuery || point == points::kMixed || point == points::kGated)
+    return {config.heads, config.head_dim};
+  if (point == points::kKey || point == points::kValue) return {config.kv_heads, config.head_dim};
+  for (const GateSpec& gate : config.gates) {
+    if (point != tap_point(gate.position)) continue;
+    const int64_t heads = config.gated_heads(gate.position);
+    return {heads, config.score_count(gate) / heads};
+  }
+  return {1, point == points::kLogits ? config.vocabulary : config.hidden};
+}
+
+bool is_gate(std::string_view point) {
+  return point.starts_with(points::kGate) && point != points::kGated;
+}
+
+bool has_gate(std::string_view point, const TapPattern& tap, const ModelConfig& config) {
+  for (const GateSpec& gate : config.gates) {
+    if (tap_point(gate.position) != point) continue;
+    for (int64_t layer = 0; layer < config.layers; ++layer) {
+      if (gate.in_layer(layer) && tap.layers().contains(layer)) return true;
+    }
+  }
+  return false;
+}
+
+void check_index(std::string_view what, const IndexSet& set, int64_t count) {
+  if (set.largest() < count) return;
+  throw usage_error({.what = fmt::format("no such {}", what),
+                     .expected = fmt::format("0 to {}", count - 1),
+                     .got = std::to_string(set.largest())});
+}
+
+// An intervention that changes nothing because the model has no such thing would pass for one without effect.
+void check(const Intervention& intervention, const ModelConfig& config) {
+  check_index("layer", intervention.tap.layers(), config.layers);
+  bool present = false;
+  for (const std::string_view point : points::kAll) {
+    if (!intervention.tap.matches_point(point)) continue;
+    if (point == points::kProbs) {
+      throw usage_error({.what = "attn.probs can only be watched", .hint = "attn.mixed is what they make"});
+    }
+    if (is_gate(point) && !has_gate(point, intervention.tap, config)) continue;
+    present = true;
+    const TapSize size = size_of_tap(point, config);
+    check_index(fmt::format("head of {}", point), intervention.heads, size.heads);
+    check_index(fmt::format("channel of {}", point), intervention.channels, size.channels);
+  }
+  if (!present) throw usage_error({.what = "the model has no gate there"});
+}
+
+}  // namespace
+
+Intervention parse_intervention(std::string_view text, const ModelConfig& config) try {
+  const std::vector<Word> words = words_of(text);
+  if (words.size() < 2) throw usage_error({.expected = "a tap and a change: layers.3.attn.gate set=1"});
+  Intervention intervention{.tap = TapPattern(words.front().name)};
+  int changes = 0;
+  for (const Word& word : std::span(words).subspan(1)) {
+    if (read_choice(word, intervention)) continue;
+    read_change(word, intervention);
+    ++changes;
+  }
+  if (changes != 1) throw usage_error({.what = "one change is needed", .got = std::to_string(changes)});
+  check(intervention, config);
+  return intervention;
+} catch (const Error& error) {
+  throw error.inside(fmt::format("intervention \"{:.80}\"", text));
+}
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+#include "sluice/probe/tap_pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sluice/base/error.h"
+#include "sluice/base/suggest.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kLayers = "layers.";
+
+// `pattern` with * for any text, also none.
+bool fits(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() != '*')
+    return !text.empty() && pattern.front() == text.front() && fits(pattern.substr(1), text.substr(1));
+  for (size_t skipped = 0; skipped <= text.size(); ++skipped) {
+    if (fits(pattern.substr(1), text.substr(skipped))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TapPattern::TapPattern(std::string_view text) : text_(text), point_(text) {
+  constexpr size_t kLongest = 64;  // far beyond any name; bounds the search for a fit
+  if (text.size() > kLongest) {
+    throw usage_error(
+        {.what = "bad tap", .expected = "a short name", .got = fmt::format("\"{:.40}...\"", text)});
+  }
+  if (text.starts_with(kLayers)) {
+    const std::string_view rest = text.substr(kLayers.size());
+    const size_t dot = std::min(rest.find('.'), rest.size());
+    layers_ = IndexSet::parse(rest.substr(0, dot));
+    point_ = rest.substr(std::min(dot + 1, rest.size()));
+    in_layers_ = true;
+  }
+  if (std::ranges::any_of(points::kAll, [&](std::string_view point) { return matches_point(point); })) return;
+  const std::vector<std::string> names(points::kAll.begin(), points::kAll.end());
+  throw usage_error({.what = fmt::format("no tap fits \"{}\"", text),
+                     .hint = did_you_mean(point_, names).empty() ? "docs/taps.md lists them"
+                                                                 : did_you_mean(point_, names)});
+}
+
+bool TapPattern::matches_point(std::string_view point) const {
+  return !(in_layers_ && points::is_outside_layers(point)) && fits(point_, point);
+}
+
+bool TapPattern::matches(const TapName& name) const {
+  return matches_point(name.point) && (name.layer == TapName::kNoLayer || layers_.contains(name.layer));
+}
+
+}  // namespace sluice
