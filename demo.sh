@@ -11,4 +11,4 @@ scripts/build.sh release
 cd "$caller"
 echo "Measuring this machine with: sluice doctor --measure $*"
 echo "(A trained demo takes this place once the command 'sluice demo' exists.)"
-exec "$root/build/release/src/sluice/cli/sluice" doctor --measure "$@"
+exec "$root/build/release/sluice" doctor --measure "$@"

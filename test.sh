@@ -53,8 +53,8 @@ else
   fail_step "building preset dev"
 fi
 
-if scripts/build.sh asan sluice_tests; then
-  run_tests asan asan --label-regex '^unit_shard$' "$@"
+if scripts/build.sh asan sluice_tests fuzz_targets; then
+  run_tests asan asan --label-regex '^(unit_shard|corpus)$' "$@"
 else
   fail_step "building preset asan"
 fi

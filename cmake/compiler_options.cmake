@@ -10,6 +10,11 @@ target_compile_options(sluice_compiler_options INTERFACE
 # Line tables are enough for a stack trace, and a third of the compile time is saved.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 
+if(SLUICE_FUZZ)
+  # Coverage feedback for the fuzzer; its main function is linked by the targets alone.
+  target_compile_options(sluice_compiler_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 if(SLUICE_SANITIZE)
   # Optimising instrumented code takes three times as long as running the tests unoptimised.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1")

@@ -97,6 +97,12 @@ TEST(JsonParse, SizeIsLimited) {
                    "x: text too large: expected at most 5 bytes, got 6 bytes");
 }
 
+TEST(JsonParse, NumberOfValuesIsLimited) {
+  EXPECT_NO_THROW(Json::parse("[1, [2]]", "x", {.values = 4}));
+  EXPECT_BAD_INPUT(Json::parse("[1, [2]]", "x", {.values = 3}), "x: more than 3 values");
+  EXPECT_BAD_INPUT(parse("[" + repeated("0,", 10'000'000)), "run.json: more than 4194304 values");
+}
+
 TEST(JsonParse, HostileTextStaysOutOfTheMessage) {
   const std::string text = "[\"" + std::string(5'000'000, 'x');
   EXPECT_BAD_INPUT(parse(text),

@@ -89,7 +89,8 @@ ProgramRun run_program(const std::string& path, const std::vector<std::string>& 
   if (options.input == Input::Closed) {
     actions.close(STDIN_FILENO);
   } else {
-    actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    actions.open(STDIN_FILENO, options.input_file.empty() ? "/dev/null" : options.input_file.c_str(),
+                 O_RDONLY);
   }
   if (options.output_file.empty()) {
     actions.copy(out.descriptor(), STDOUT_FILENO);

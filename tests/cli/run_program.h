@@ -13,6 +13,7 @@ enum class Input { Empty, Closed };
 struct RunOptions {
   std::map<std::string, std::string> environment = {};  // added to that of the test
   Input input = Input::Empty;
+  std::string input_file = {};   // what stdin reads instead
   std::string output_file = {};  // where stdout goes instead of into ProgramRun::out
 };
 

@@ -19,6 +19,8 @@ template <class T>
 std::map<std::string, Address> functions(const Kernels<T>& table) {
 #define FUNCTION(name) {#name, reinterpret_cast<Address>(table.name)}
   std::map<std::string, Address> functions = {FUNCTION(gemm),
+                                              FUNCTION(few_rows),
+                                              FUNCTION(few_rows_bf16),
                                               FUNCTION(scaled_add),
                                               FUNCTION(scale),
                                               FUNCTION(swiglu_forward),

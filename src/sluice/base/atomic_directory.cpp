@@ -36,6 +36,7 @@ fs::path parent_of(const fs::path& path) {
 
 AtomicDirectory::AtomicDirectory(const fs::path& target)
     : target_(target.has_filename() ? target : target.parent_path()) {
+  if (target_.empty()) throw failure({.what = "the directory to write has no name"});
   std::error_code error;
   const fs::file_status status = fs::status(target_, error);
   if (fs::exists(status) && (!fs::is_directory(status) || !fs::is_empty(target_, error))) {

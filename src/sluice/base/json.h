@@ -21,6 +21,9 @@ namespace sluice {
 struct JsonLimits {
   std::size_t bytes = std::size_t{64} << 20;
   std::size_t depth = 64;
+  // A value takes up to a hundred times the memory of its text. The largest published tokenizers have a
+  // million.
+  std::size_t values = std::size_t{4} << 20;
 };
 
 // Both ends belong to the range; an end left alone is unbounded.

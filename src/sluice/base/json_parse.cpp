@@ -59,10 +59,11 @@ class TreeBuilder final : public nlohmann::json_sax<Node> {
   bool end_array() override { return open_.pop_back(), true; }
 
   bool key(std::string& name) override {
-    open_.back().key = name;
-    if (open_.back().node->contains(name)) {
-      throw bad_input({.where = json_location(source_, path()), .what = "duplicate key"});
-    }
+    Open& parent = open_.back();
+    parent.key = name;
+    const auto [member, is_new] = parent.node->get_ref<Node::object_t&>().try_emplace(std::move(name));
+    if (!is_new) throw bad_input({.where = json_location(source_, path()), .what = "duplicate key"});
+    parent.member = &member->second;
     return true;
   }
 
@@ -77,13 +78,18 @@ class TreeBuilder final : public nlohmann::json_sax<Node> {
   // child.
   struct Open {
     Node* node;
-    std::string key;  // of the member being read
+    std::string key = {};    // of the member being read
+    Node* member = nullptr;  // its value, once the key is read; nodes of an object stay put
   };
 
   Node* add(Node value) {
+    if (++values_ > limits_.values) {
+      throw bad_input({.where = std::string(source_),
+                       .what = fmt::format("more than {} values", limits_.values)});
+    }
     if (open_.empty()) return &(root_ = std::move(value));
     Open& parent = open_.back();
-    if (parent.node->is_object()) return &((*parent.node)[parent.key] = std::move(value));
+    if (parent.node->is_object()) return &(*parent.member = std::move(value));
     parent.node->push_back(std::move(value));
     return &parent.node->back();
   }
@@ -93,7 +99,7 @@ class TreeBuilder final : public nlohmann::json_sax<Node> {
       throw bad_input({.where = std::string(source_),
                        .what = fmt::format("nested deeper than {} levels", limits_.depth)});
     }
-    open_.push_back({add(std::move(container)), ""});
+    open_.push_back({.node = add(std::move(container))});
   }
 
   std::string path() const {
@@ -107,6 +113,7 @@ class TreeBuilder final : public nlohmann::json_sax<Node> {
   std::string_view text_;
   std::string_view source_;
   JsonLimits limits_;
+  std::size_t values_ = 0;
   Node root_;
   std::vector<Open> open_;
 };

@@ -1,5 +1,6 @@
 #include "sluice/base/system.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -22,6 +23,12 @@ SystemMemory system_memory() {
     memory.available = memory.total;
   }
   return memory;
+}
+
+int64_t peak_resident_bytes() {
+  struct rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
 }
 
 }  // namespace sluice

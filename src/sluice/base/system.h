@@ -12,4 +12,7 @@ struct SystemMemory {
 
 SystemMemory system_memory();
 
+// The most that this process has had in memory at once, mapped files included; bytes.
+int64_t peak_resident_bytes();
+
 }  // namespace sluice

@@ -5,6 +5,7 @@
 
 namespace sluice::cli {
 
+Command bench_command();
 Command completion_command();
 Command convert_command();
 Command doctor_command();

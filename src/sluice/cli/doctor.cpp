@@ -1,15 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
 #include "sluice/base/system.h"
 #include "sluice/cli/commands.h"
+#include "sluice/cli/peaks.h"
 #include "sluice/kernels/blas/gemm.h"
-#include "sluice/kernels/measure.h"
 
 namespace sluice::cli {
 namespace {
@@ -55,19 +54,8 @@ Diagnosis diagnose(const Session& session, bool measure) {
   return diagnosis;
 }
 
-// Four digits: more would be noise.
-double rounded(double value) {
-  if (value == 0) return 0;
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 3);
-  return std::round(value / unit) * unit;
-}
-
 std::string product_library(const Diagnosis& diagnosis) {
   return diagnosis.isa.isa == Isa::Scalar ? "scalar twin" : "OpenBLAS";
-}
-
-nlohmann::ordered_json giga(const Rate& rate) {
-  return {{"one_core", rounded(rate.one_core / 1e9)}, {"all_threads", rounded(rate.all_threads / 1e9)}};
 }
 
 nlohmann::ordered_json as_json(const Diagnosis& diagnosis) {
@@ -84,18 +72,10 @@ nlohmann::ordered_json as_json(const Diagnosis& diagnosis) {
       {"threads", {{"used", diagnosis.threads}, {"cores", usable_cores()}}},
       {"memory", {{"total_bytes", diagnosis.memory.total}, {"available_bytes", diagnosis.memory.available}}}};
   if (const auto& peaks = diagnosis.peaks) {
-    json["measured"] = {{"isa", name_of(diagnosis.isa.isa)},
-                        {"f32_gflops", giga(peaks->f32_flops)},
-                        {"amx_bf16_gflops", nullptr},
-                        {"read_gb_per_s", giga(peaks->read_bandwidth)}};
-    if (peaks->bf16_flops) json["measured"]["amx_bf16_gflops"] = giga(*peaks->bf16_flops);
+    json["measured"] = {{"isa", name_of(diagnosis.isa.isa)}};
+    json["measured"].update(peaks_json(*peaks));
   }
   return json;
-}
-
-std::string rate_line(const char* name, const Rate& rate, const char* unit, int threads) {
-  return fmt::format("{:<16}{:.1f} {} on one core, {:.1f} on {} threads\n", name, rate.one_core / 1e9, unit,
-                     rate.all_threads / 1e9, threads);
 }
 
 std::string as_text(const Diagnosis& diagnosis) {
@@ -120,12 +100,7 @@ std::string as_text(const Diagnosis& diagnosis) {
   line("memory",
        fmt::format("{:.1f} GiB, {:.1f} GiB available", static_cast<double>(diagnosis.memory.total) / kGib,
                    static_cast<double>(diagnosis.memory.available) / kGib));
-  if (const auto& peaks = diagnosis.peaks) {
-    text += rate_line("f32 peak", peaks->f32_flops, "GFLOP/s", diagnosis.threads);
-    if (peaks->bf16_flops)
-      text += rate_line("amx bf16 peak", *peaks->bf16_flops, "GFLOP/s", diagnosis.threads);
-    text += rate_line("memory reads", peaks->read_bandwidth, "GB/s", diagnosis.threads);
-  }
+  if (const auto& peaks = diagnosis.peaks) text += peaks_text(*peaks, diagnosis.threads);
   return text;
 }
 

@@ -33,7 +33,7 @@ void run(const Request& request, const Session& session) {
 
 Action declare_init(Options& options) {
   auto request = std::make_shared<Request>();
-  options.argument({.name = "CONFIG", .value = "", .text = "A config.json, or a directory with one"},
+  options.argument({.name = "CONFIG", .value = "", .text = "A config.json, a directory with one, or a preset's name"},
                    Presence::Required, request->config);
   options.argument({.name = "OUT", .value = "", .text = "The directory to write; it must not exist yet"},
                    Presence::Required, request->out);
@@ -55,8 +55,8 @@ Command init_command() {
       .description =
           "Writes a model directory with the weights that training starts from: for measuring speed and "
           "memory of a size, or for trying a configuration. It has no tokenizer, so its tokens are bytes.",
-      .examples = {"sluice init configs/models/51m-elementwise.json model --seed 1",
-                   "sluice init configs/models/1b-elementwise.json big --dtype bf16"},
+      .examples = {"sluice init 51m-elementwise model --seed 1",
+                   "sluice init 1b-elementwise big --dtype bf16"},
       .dtype = {.text = "Store matrices as f32 or bf16 (default: f32)", .words = {"f32", "bf16"}},
       .declare = declare_init};
 }

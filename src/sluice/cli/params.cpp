@@ -76,7 +76,7 @@ std::string as_text(const ParameterCount& count, const FlopCount& flops) {
 Action declare_params(Options& options) {
   auto path = std::make_shared<std::string>();
   options.argument(
-      {.name = "CONFIG|MODEL", .value = "", .text = "A config.json, or a model directory that has one"},
+      {.name = "CONFIG|MODEL", .value = "", .text = "A config.json, a model directory that has one, or a preset's name"},
       Presence::Required, *path);
   return [path](const Session& session) {
     const ModelConfig config = load_model_config(*path);
@@ -95,7 +95,7 @@ Command params_command() {
       .description =
           "Counts parameters by part, floating-point operations per token, and what the gates add, from "
           "the configuration alone.",
-      .examples = {"sluice params configs/models/1b-elementwise.json", "sluice params path/to/model --json"},
+      .examples = {"sluice params 1b-elementwise", "sluice params path/to/model --json"},
       .declare = declare_params};
 }
 

@@ -38,6 +38,7 @@ std::vector<TapPattern> patterns_of(const std::vector<std::string>& texts) {
 void add_captures(const Recorder& recorder, std::vector<TensorOutput>& outputs) {
   for (const auto& [place, values] : recorder.values()) {
     const TapName name{place.first, place.second};
+    if (name.point == points::kLogits) continue;  // they are written anyway
     outputs.push_back(tensor_output(name.text(), values.front()));
   }
 }

@@ -60,8 +60,10 @@ ChunkNll chunk_nll(const Context& context, Decoder& decoder, std::span<const int
   const Var hidden =
       decoder.hidden(context, tokens, decoder.place(context, Sequences::equal(1, result.tokens)));
   const auto values = hidden.value().values<float>();
-  for (int64_t first = 0; first < result.tokens; first += kLogitRows) {
-    const int64_t rows = std::min(kLogitRows, result.tokens - first);
+  // A probe on the logits has to see all tokens at once.
+  const int64_t step = watched(context, {TapName::kNoLayer, points::kLogits}) ? result.tokens : kLogitRows;
+  for (int64_t first = 0; first < result.tokens; first += step) {
+    const int64_t rows = std::min(step, result.tokens - first);
     const auto part =
         values.subspan(static_cast<size_t>(first * hidden.cols()), static_cast<size_t>(rows * hidden.cols()));
     const Tensor piece = Tensor::from<float>(context.engine.pool(), {rows, hidden.cols()}, part);

@@ -30,6 +30,10 @@ std::span<const float> Generator::advance(std::span<const int32_t> ids) {
   const auto width = static_cast<size_t>(hidden.cols());
   const Tensor last = Tensor::from<float>(context_.engine.pool(), {1, hidden.cols()},
                                           hidden.value().values<float>().last(width));
+  // To a probe that one row is a pass of its own, at the place where it stands in the text.
+  if (context_.probe != nullptr) {
+    context_.probe->begin_pass({Sequences::equal(1, 1), caches_.front().length - 1});
+  }
   logits_ = decoder_.logits(context_, Var(last)).value();
   return logits_.values<float>();
 }

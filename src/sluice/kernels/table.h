@@ -7,6 +7,7 @@
 #include "sluice/kernels/attention.h"
 #include "sluice/kernels/elementwise.h"
 #include "sluice/kernels/embedding.h"
+#include "sluice/kernels/few_rows.h"
 #include "sluice/kernels/gate.h"
 #include "sluice/kernels/gemm.h"
 #include "sluice/kernels/loss.h"
@@ -20,6 +21,8 @@ using RangeKernel = void (*)(const Args&, Range);
 template <class T>
 struct Kernels {
   void (*gemm)(const Gemm<T>&) = nullptr;
+  RangeKernel<FewRowsProduct<T, T>> few_rows = nullptr;
+  RangeKernel<FewRowsProduct<T, Bf16>> few_rows_bf16 = nullptr;
 
   RangeKernel<ScaledAdd<T>> scaled_add = nullptr;
   RangeKernel<Scale<T>> scale = nullptr;

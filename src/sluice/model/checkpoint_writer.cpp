@@ -28,6 +28,13 @@ std::vector<Packed> packed(const std::vector<StoredPart>& parts) {
   return tensors;
 }
 
+// Of parameters that share a tensor: the type that all have, or one that loses nothing of any.
+StoredType common_type(const std::vector<size_t>& parameters, const ParameterSource& source) {
+  const StoredType first = source.stored_type(parameters.front());
+  const bool same = std::ranges::all_of(parameters, [&](size_t i) { return source.stored_type(i) == first; });
+  return same ? first : StoredType::F32;
+}
+
 void scatter(const Tensor& values, std::span<const RowRange> rows, const Tensor& whole) {
   const int64_t width = whole.count() / whole.shape()[0];
   const float* from = values.data<float>();
@@ -46,7 +53,7 @@ std::vector<TensorOutput> checkpoint_tensors(const Decoder& decoder, MemoryPool&
   for (const Packed& tensor : packed(parts)) {
     const size_t first = tensor.parameters.front();
     TensorOutput output{.name = tensor.whole.tensor,
-                        .info = {source.stored_type(first), tensor.whole.shape},
+                        .info = {common_type(tensor.parameters, source), tensor.whole.shape},
                         .values = [values = source.values, first] { return values(first); }};
     if (!tensor.whole.rows.empty()) {
       output.values = [values = source.values, tensor, parts, &pool] {

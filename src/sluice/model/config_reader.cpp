@@ -1,8 +1,10 @@
 #include "sluice/model/config_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sluice/base/suggest.h"
 #include "sluice/model/gate_reader.h"
+#include "sluice/model/presets.h"
 
 namespace sluice {
 namespace {
@@ -216,11 +218,32 @@ ModelConfig read_model_config(const Json& json) {
   return config;
 }
 
-ModelConfig load_model_config(const std::filesystem::path& path) {
+namespace {
+
+Json load_config(const std::filesystem::path& path) {
   constexpr JsonLimits kLimits{.bytes = size_t{16} << 20};  // published ones have a few KiB
   std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
-  const bool directory = std::filesystem::is_directory(path, unknown);
-  return read_model_config(Json::load(directory ? path / "config.json" : path, kLimits));
+  if (std::filesystem::is_directory(path, unknown)) return Json::load(path / "config.json", kLimits);
+  if (std::filesystem::exists(path, unknown)) return Json::load(path, kLimits);
+  std::vector<std::string> names;
+  for (const Preset& preset : presets()) {
+    if (path == preset.name) return Json::parse(preset.text, fmt::format("preset {}", preset.name));
+    names.emplace_back(preset.name);
+  }
+  // A mistyped name gets the nearest one; a mistyped path only its own error.
+  const bool looks_like_a_name = !path.has_parent_path() && path.extension() != ".json";
+  if (!looks_like_a_name) return Json::load(path, kLimits);
+  throw bad_input({.where = path.string(),
+                   .what = "no such file or preset",
+                   .hint = did_you_mean(path.string(), names).empty()
+                               ? fmt::format("presets: {}", fmt::join(names, ", "))
+                               : did_you_mean(path.string(), names)});
+}
+
+}  // namespace
+
+ModelConfig load_model_config(const std::filesystem::path& path) {
+  return read_model_config(load_config(path));
 }
 
 }  // namespace sluice

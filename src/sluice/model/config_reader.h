@@ -12,7 +12,7 @@ namespace sluice {
 // here and contradictory values are bad input that says where.
 ModelConfig read_model_config(const Json& json);
 
-// From a file, or from the config.json in a model directory.
+// From a file, from the config.json in a model directory, or a preset by its name (model/presets.h).
 ModelConfig load_model_config(const std::filesystem::path& path);
 
 }  // namespace sluice

@@ -19,9 +19,24 @@ Tensor biased_rows(const Context& context, const Var& bias, int64_t rows) {
   return repeat_row(context.with_tape(nullptr), Var(bias.value()), rows).value();
 }
 
+template <class T, class W>
+FewRowsProduct<T, W> few_rows_of(const Sizes& sizes, const Var& x, const Var& weight, const Destination& y) {
+  return {.rows = sizes.n,
+          .k = sizes.k,
+          .x = x.value().data<T>(),
+          .weight = weight.value().data<W>(),
+          .y = y.tensor.data<T>(),
+          .y_stride = sizes.m,
+          .output = y.output};
+}
+
 template <class T>
 void multiply(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
               const Destination& y) {
+  if (sizes.n < kFewRows) {
+    return context.run(context.kernels<T>().few_rows, few_rows_of<T, T>(sizes, x, weight, y), sizes.m,
+                       sizes.k);
+  }
   matmul<T>(context, {.m = sizes.n,
                       .n = sizes.m,
                       .k = sizes.k,
@@ -46,6 +61,10 @@ void multiply_bf16(const Context& context, const Sizes& sizes, const Var& x, con
   constexpr int64_t kRows = 64;  // of the weight: 64 × 2048 in f32 are half of a core's L2 cache
   const Var input = rounded(context, x);
   const Kernels<float>& kernels = context.kernels<float>();
+  if (sizes.n < kFewRows) {
+    return context.run(kernels.few_rows_bf16, few_rows_of<float, Bf16>(sizes, input, weight, y), sizes.m,
+                       sizes.k);
+  }
   context.threads().each((sizes.m + kRows - 1) / kRows, [&](int64_t tile) {
     const int64_t first = tile * kRows;
     const int64_t rows = std::min(kRows, sizes.m - first);

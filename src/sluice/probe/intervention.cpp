@@ -105,6 +105,8 @@ bool Intervener::wants(const TapName& name) const {
 
 Tensor Intervener::visit(const Context& context, const TapName& name, const Tensor& value) {
   SLUICE_ASSERT(name.point != points::kProbs, "intervene: attention's probabilities can only be watched");
+  SLUICE_ASSERT(value.shape()[0] == sequences_.tokens(), "intervene: {} has {} rows in a pass of {} tokens",
+                name.text(), value.shape()[0], sequences_.tokens());
   const Tensor changed = value.copy(context.engine.pool());
   const int64_t width = changed.count() / std::max<int64_t>(changed.shape()[0], 1);
   for (const Intervention& intervention : interventions_) {

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "sluice/base/error.h"
 #include "sluice/base/suggest.h"
@@ -81,12 +82,15 @@ void read_change(const Word& word, Intervention& intervention) {
                      .hint = did_you_mean(word.name, names)});
 }
 
-bool read_choice(const Word& word, Intervention& intervention) {
+// `seen` are the names so far.
+bool read_choice(const Word& word, Intervention& intervention, std::set<std::string_view>& seen) {
   IndexSet* set = word.name == "heads"       ? &intervention.heads
                   : word.name == "channels"  ? &intervention.channels
                   : word.name == "positions" ? &intervention.positions
                                              : nullptr;
   if (set == nullptr) return false;
+  if (!seen.insert(word.name).second)
+    throw usage_error({.what = fmt::format("{}= is there twice", word.name)});
   *set = IndexSet::parse(word.value);
   return true;
 }
@@ -154,8 +158,9 @@ Intervention parse_intervention(std::string_view text, const ModelConfig& config
   if (words.size() < 2) throw usage_error({.expected = "a tap and a change: layers.3.attn.gate set=1"});
   Intervention intervention{.tap = TapPattern(words.front().name)};
   int changes = 0;
+  std::set<std::string_view> choices;
   for (const Word& word : std::span(words).subspan(1)) {
-    if (read_choice(word, intervention)) continue;
+    if (read_choice(word, intervention, choices)) continue;
     read_change(word, intervention);
     ++changes;
   }

@@ -15,6 +15,7 @@ constexpr std::string_view kLayers = "layers.";
 // `pattern` with * for any text, also none.
 bool fits(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
+  if (pattern.starts_with("**")) return fits(pattern.substr(1), text);  // the same as one, and far quicker
   if (pattern.front() != '*')
     return !text.empty() && pattern.front() == text.front() && fits(pattern.substr(1), text.substr(1));
   for (size_t skipped = 0; skipped <= text.size(); ++skipped) {

@@ -12,6 +12,9 @@ namespace {
 Tensor stacked(const Context& context, const std::vector<Tensor>& parts) {
   std::vector<int64_t> dims = {static_cast<int64_t>(parts.size())};
   const Shape& shape = parts.front().shape();
+  for (const Tensor& part : parts) {
+    SLUICE_ASSERT(part.shape() == shape, "trace: {} among {}", part.shape().text(), shape.text());
+  }
   for (int axis = 0; axis < shape.rank(); ++axis) dims.push_back(shape[axis]);
   Tensor all = context.empty(Shape(dims), DType::F32);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -19,6 +22,21 @@ Tensor stacked(const Context& context, const std::vector<Tensor>& parts) {
     std::ranges::copy(values, all.data<float>() + i * values.size());
   }
   return all;
+}
+
+// Gates of a model that has both kinds: a headwise one is written for every channel of its head.
+std::vector<Tensor> of_one_width(const Context& context, const std::vector<Tensor>& gates) {
+  int64_t width = 1;
+  for (const Tensor& gate : gates) width = std::max(width, gate.shape()[2]);
+  std::vector<Tensor> wide;
+  for (const Tensor& gate : gates) {
+    const int64_t repeats = width / gate.shape()[2];
+    Tensor all = context.empty({gate.shape()[0], gate.shape()[1], width}, DType::F32);
+    float* y = all.data<float>();
+    for (const float value : gate.values<float>()) y = std::fill_n(y, repeats, value);
+    wide.push_back(repeats == 1 ? gate : all);
+  }
+  return wide;
 }
 
 }  // namespace
@@ -47,7 +65,7 @@ Trace trace(const Context& context, Decoder& decoder, std::span<const int32_t> i
   }
   result.hidden = stacked(context, residuals);
   result.attn = stacked(context, probs);
-  if (!gates.empty()) result.gates = stacked(context, gates);
+  if (!gates.empty()) result.gates = stacked(context, of_one_width(context, gates));
   return result;
 }
 

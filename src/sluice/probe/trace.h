@@ -13,7 +13,7 @@ struct Trace {
   Tensor logits;  // [T, V]
   Tensor hidden;  // [L + 1, T, D]: the embedding, then each block's output before the final norm
   Tensor attn;    // [L, H, T, T]
-  Tensor gates;   // [gated layers, T, H, hd] (headwise: 1 instead of hd); undefined without a g1 gate
+  Tensor gates;   // [gated layers, T, H, hd] (all headwise: 1 instead of hd); undefined without a g1 gate
   std::vector<int64_t> gate_layers;
 };
 

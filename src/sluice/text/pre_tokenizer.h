@@ -34,7 +34,7 @@ struct PreTokenizer {
       return splits[stage].cut(text, scratch, rest);
     }
     std::string spaced;
-    if (prefix_space && !text.starts_with(' ')) text = spaced = " " + std::string(text);
+    if (prefix_space && !text.starts_with(' ')) text = spaced.assign(1, ' ').append(text);
     if (!final_split) return sink(text);
     final_split->cut(text, scratch, sink);
   }

@@ -1,5 +1,7 @@
 #include "sluice/text/tokenizer_writer.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -70,7 +72,7 @@ void check_special(const TrainedBpe& trained, const std::vector<std::string>& sp
   for (const std::string& token : trained.tokens) {
     if (!wanted.contains(spelled(token))) continue;
     throw bad_input({.where = "special token",
-                     .what = "\"" + spelled(token) + "\" is spelt like another token",
+                     .what = fmt::format("\"{}\" is spelt like another token", spelled(token)),
                      .hint = "put it between signs, as in <|end|>"});
   }
 }
@@ -100,11 +102,11 @@ std::string tokenizer_json(const TrainedBpe& trained, WordPattern pattern,
                         {"byte_fallback", false},
                         {"ignore_merges", false}};
   std::string text = "{\n";
-  for (const auto& [key, value] : file.items()) text += " " + quoted(key) + ": " + value.dump() + ",\n";
+  for (const auto& [key, value] : file.items()) text += fmt::format(" {}: {},\n", quoted(key), value.dump());
   text += " \"model\": {\n";
-  for (const auto& [key, value] : model.items()) text += "  " + quoted(key) + ": " + value.dump() + ",\n";
-  text += "  \"vocab\": " + vocabulary_json(trained) + ",\n";
-  text += "  \"merges\": " + merges_json(trained) + "\n }\n}\n";
+  for (const auto& [key, value] : model.items()) text += fmt::format("  {}: {},\n", quoted(key), value.dump());
+  text += fmt::format("  \"vocab\": {},\n", vocabulary_json(trained));
+  text += fmt::format("  \"merges\": {}\n }}\n}}\n", merges_json(trained));
   return text;
 }
 

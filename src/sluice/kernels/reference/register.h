@@ -13,6 +13,8 @@ void add_elementwise(Kernels<T>& table);
 template <class T>
 void add_embedding(Kernels<T>& table);
 template <class T>
+void add_few_rows(Kernels<T>& table);
+template <class T>
 void add_gate(Kernels<T>& table);
 template <class T>
 void add_gemm(Kernels<T>& table);

@@ -8,6 +8,7 @@ Kernels<T> table() {
   add_attention(table);
   add_elementwise(table);
   add_embedding(table);
+  add_few_rows(table);
   add_gate(table);
   add_gemm(table);
   add_loss(table);

@@ -1,5 +1,6 @@
 // Elementwise kernels and plain sums, all bounded by memory bandwidth. In a cache swiglu is bounded by its
 // exponential and division, about 16 cycles a vector on Zen 3.
+#include "sluice/kernels/simd/bf16_lanes.h"
 #include "sluice/kernels/simd/math.h"
 #include "sluice/kernels/simd/register.h"
 
@@ -96,42 +97,6 @@ void repeat_row(const RepeatRow<float>& args, Range rows) {
   }
 }
 
-using Bits = hn::RebindToUnsigned<Tag>;
-using Halves = hn::Rebind<uint16_t, Tag>;  // as many 16-bit lanes as a Vector has 32-bit ones
-
-hn::Vec<Halves> load_bf16(const Bf16* x, Full) {
-  return hn::LoadU(Halves{}, &x->bits);
-}
-
-hn::Vec<Halves> load_bf16(const Bf16* x, Tail tail) {
-  alignas(sizeof(Vector)) uint16_t lanes[kLanes] = {};
-  std::memcpy(lanes, x, static_cast<size_t>(tail.lanes) * sizeof(Bf16));
-  return hn::Load(Halves{}, lanes);
-}
-
-void store_bf16(hn::Vec<Halves> v, Bf16* y, Full) {
-  hn::StoreU(v, Halves{}, &y->bits);
-}
-
-void store_bf16(hn::Vec<Halves> v, Bf16* y, Tail tail) {
-  alignas(sizeof(Vector)) uint16_t lanes[kLanes];
-  hn::Store(v, Halves{}, lanes);
-  std::memcpy(y, lanes, static_cast<size_t>(tail.lanes) * sizeof(Bf16));
-}
-
-// The rounding of tensor/bf16.h on the bits. Highway's own conversion truncated in older versions.
-hn::Vec<Halves> round_to_bf16(Vector x) {
-  const Bits tag_bits{};
-  const hn::RebindToSigned<Tag> tag_signed{};
-  const auto bits = hn::BitCast(tag_bits, x);
-  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(tag_bits, 1));
-  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(tag_bits, 0x7fff)));
-  const auto quiet = hn::Or(bits, hn::Set(tag_bits, 0x400000));
-  const Vector chosen = hn::IfThenElse(hn::Eq(x, x), hn::BitCast(tag, rounded), hn::BitCast(tag, quiet));
-  const auto upper = hn::ShiftRight<16>(hn::BitCast(tag_bits, chosen));
-  return hn::DemoteTo(Halves{}, hn::BitCast(tag_signed, upper));
-}
-
 void to_bf16(const ToBf16<float>& args, Range range) {
   for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
     store_bf16(round_to_bf16(load(args.x + i, part)), args.y + i, part);
@@ -140,8 +105,7 @@ void to_bf16(const ToBf16<float>& args, Range range) {
 
 void from_bf16(const FromBf16<float>& args, Range range) {
   for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
-    const auto bits = hn::ShiftLeft<16>(hn::PromoteTo(Bits{}, load_bf16(args.x + i, part)));
-    store(hn::BitCast(tag, bits), args.y + i, part);
+    store(load_widened(args.x + i, part), args.y + i, part);
   });
 }
 

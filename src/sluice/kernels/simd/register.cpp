@@ -9,6 +9,7 @@ void fill(Kernels<float>& table) {
   add_attention(table);
   add_elementwise(table);
   add_embedding(table);
+  add_few_rows(table);
   add_gate(table);
   add_loss(table);
   add_norm(table);

@@ -12,6 +12,7 @@ namespace sluice::SLUICE_SIMD_NAMESPACE {
 void add_attention(Kernels<float>& table);
 void add_elementwise(Kernels<float>& table);
 void add_embedding(Kernels<float>& table);
+void add_few_rows(Kernels<float>& table);
 void add_gate(Kernels<float>& table);
 void add_loss(Kernels<float>& table);
 void add_norm(Kernels<float>& table);

@@ -1,0 +1,37 @@
+// The parts of `sluice bench`, one file each.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "sluice/cli/command.h"
+
+namespace sluice::cli {
+
+struct BenchRequest {
+  std::string what, model;
+  std::vector<std::string> data;
+  int tokens = 0;  // 0: what the part takes by itself
+  int repeat = 5;
+};
+
+void bench_prefill(const BenchRequest& request, const Session& session);
+void bench_decode(const BenchRequest& request, const Session& session);
+void bench_tokenizer(const BenchRequest& request, const Session& session);
+
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+template <class Work>
+double seconds_of(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,216 @@
+// Model directories as they are opened: what is read from the mapping, what is copied, what is refused.
+#include "sluice/model/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sluice/model/safetensors_f16.h"
+#include "tests/base/expect_error.h"
+#include "tests/base/temporary_directory.h"
+#include "tests/model/model_files.h"
+#include "tests/probe/golden.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::function<StoredType(size_t)> all(StoredType type) {
+  return [type](size_t) { return type; };
+}
+
+class Checkpoints : public testing::Test {
+ protected:
+  // Norms, biases and the like in F32, all matrices in `matrices`.
+  void write(const ModelConfig& config, StoredType matrices) {
+    const Decoder decoder(config);
+    write_model(model(), config, random_tensors(decoder, pool_, [&](size_t i) {
+                  const bool matrix = decoder.parameters()[i].role == ParameterRole::Matrix;
+                  return matrix ? matrices : StoredType::F32;
+                }));
+  }
+
+  void write_some(const ModelConfig& config, const std::function<void(std::vector<TensorOutput>&)>& change) {
+    const Decoder decoder(config);
+    std::vector<TensorOutput> tensors = random_tensors(decoder, pool_, all(StoredType::F32));
+    change(tensors);
+    write_model(model(), config, tensors);
+  }
+
+  // Bytes of weights that loading copied into memory.
+  static size_t copied(const fs::path& directory, DType dtype) {
+    Engine engine;
+    const auto decoder = load_model(engine, directory, dtype);
+    return engine.pool().stats().in_use;
+  }
+
+  fs::path model() const { return directory_.path() / "model"; }
+
+  TemporaryDirectory directory_;
+  MemoryPool pool_;
+};
+
+TEST_F(Checkpoints, have_the_values_that_were_written) {
+  const ModelConfig config = small_model(GateLayout::PackedPerGroup, {{}});
+  write(config, StoredType::F32);
+  Engine engine;
+  const auto decoder = load_model(engine, model(), DType::F32);
+  EXPECT_EQ(decoder->config(), config);
+  for (size_t i = 0; i < decoder->parameters().size(); ++i) {
+    const Parameter& parameter = *decoder->parameters()[i].parameter;
+    const Tensor expected = random_values(pool_, *decoder, i);
+    EXPECT_TRUE(std::ranges::equal(parameter.value.values<float>(), expected.values<float>()))
+        << parameter.name;
+  }
+}
+
+TEST_F(Checkpoints, in_the_wanted_type_are_not_copied) {
+  write(small_model(), StoredType::F32);
+  EXPECT_EQ(copied(model(), DType::F32), 0U);
+  EXPECT_GT(copied(model(), DType::BF16), 0U);
+}
+
+TEST_F(Checkpoints, in_bf16_are_not_copied_if_that_is_wanted) {
+  write(small_model(), StoredType::BF16);
+  EXPECT_EQ(copied(model(), DType::BF16), 0U);
+  EXPECT_GT(copied(model(), DType::F32), 0U);
+}
+
+TEST_F(Checkpoints, with_packed_gates_copy_only_these_and_their_queries) {
+  // Two layers, 2 · 32 rows of 32 channels each. The pool rounds sizes up, not to twice as much.
+  constexpr size_t kPacked = 2 * 64 * 32 * sizeof(float);
+  write(small_model(GateLayout::PackedPerGroup, {{}}), StoredType::F32);
+  EXPECT_GE(copied(model(), DType::F32), kPacked);
+  EXPECT_LE(copied(model(), DType::F32), 2 * kPacked);
+}
+
+// Behind an odd number of bf16 elements an f32 tensor starts at an odd multiple of two bytes.
+TEST_F(Checkpoints, that_are_not_aligned_are_copied) {
+  ModelConfig config = small_model();
+  config.vocabulary = 51;
+  config.hidden = 33;
+  write(config, StoredType::BF16);
+  EXPECT_GT(copied(model(), DType::BF16), 0U);
+  Engine engine;
+  const auto decoder = load_model(engine, model(), DType::BF16);
+  const NamedParameter& norm = decoder->parameters()[1];
+  ASSERT_EQ(norm.parameter->name, "model.layers.0.input_layernorm.weight");
+  EXPECT_TRUE(std::ranges::equal(norm.parameter->value.values<float>(),
+                                 random_values(pool_, *decoder, 1).values<float>()));
+}
+
+TEST_F(Checkpoints, in_f16_are_converted) {
+  const ModelConfig config = small_model();
+  const Decoder decoder(config);
+  write_model(model(), config, random_tensors(decoder, pool_, all(StoredType::F16)));
+  const Checkpoint checkpoint(model());
+  for (size_t i = 0; i < decoder.parameters().size(); ++i) {
+    EXPECT_EQ(checkpoint.stored_type(i), StoredType::F16);
+    const Tensor wide = checkpoint.read(pool_, i, DType::F32);
+    const Tensor narrow = checkpoint.read(pool_, i, DType::BF16);
+    const Tensor original = random_values(pool_, decoder, i);
+    for (int64_t at = 0; at < wide.count(); ++at) {
+      const float expected = to_float(to_f16(original.data<float>()[at]));
+      ASSERT_EQ(wide.data<float>()[at], expected);
+      ASSERT_EQ(narrow.data<Bf16>()[at].bits, to_bf16(expected).bits);
+    }
+  }
+}
+
+TEST_F(Checkpoints, keep_norms_in_f32_also_when_matrices_are_bf16) {
+  write(small_model(), StoredType::BF16);
+  Engine engine;
+  const auto decoder = load_model(engine, model(), DType::BF16);
+  for (const NamedParameter& named : decoder->parameters()) {
+    EXPECT_EQ(named.parameter->value.dtype(), named.shape.rank() == 1 ? DType::F32 : DType::BF16)
+        << named.parameter->name;
+  }
+}
+
+TEST_F(Checkpoints, live_on_in_the_tensors_that_were_read) {
+  write(small_model(), StoredType::F32);
+  Tensor kept;
+  {
+    const Checkpoint checkpoint(model());
+    kept = checkpoint.read(pool_, 0, DType::F32);
+  }
+  fs::remove_all(model());
+  const Decoder decoder(small_model());
+  EXPECT_TRUE(std::ranges::equal(kept.values<float>(), random_values(pool_, decoder, 0).values<float>()));
+}
+
+TEST_F(Checkpoints, run_after_their_files_are_gone) {
+  fs::copy(golden("tiny_gate_headwise"), model());
+  const SafetensorsFile expected(golden("tiny_gate_headwise") / "expected.safetensors");
+  Engine engine;
+  const auto decoder = load_model(engine, model(), DType::F32);
+  fs::remove_all(model());
+  expect_agreement(trace({engine}, *decoder, ids_of(expected)), expected);
+}
+
+// What is refused.
+
+TEST_F(Checkpoints, list_the_tensors_that_are_missing) {
+  write_some(small_model(), [](std::vector<TensorOutput>& tensors) {
+    std::erase_if(tensors, [](const TensorOutput& each) { return each.name.ends_with("k_norm.weight"); });
+  });
+  EXPECT_BAD_INPUT(Checkpoint{model()}, model().string() +
+                                            ": missing tensors: model.layers.0.self_attn.k_norm.weight, "
+                                            "model.layers.1.self_attn.k_norm.weight");
+}
+
+TEST_F(Checkpoints, list_only_the_first_of_many_missing_tensors) {
+  write_some(small_model(), [](std::vector<TensorOutput>& tensors) { tensors.resize(1); });
+  try {
+    const Checkpoint checkpoint(model());
+    FAIL() << "opened a model without weights";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with(" and 18 more")) << error.what();
+  }
+}
+
+TEST_F(Checkpoints, list_the_tensors_that_nobody_asked_for) {
+  write_some(small_model(), [&](std::vector<TensorOutput>& tensors) {
+    tensors.push_back(tensor_output("model.layers.2.extra", Tensor::zeros(pool_, {1}, DType::F32)));
+    tensors.push_back(tensor_output("lora.a", Tensor::zeros(pool_, {1}, DType::F32)));
+  });
+  EXPECT_BAD_INPUT(Checkpoint{model()},
+                   model().string() +
+                       ": unexpected tensors: model.layers.2.extra, lora.a (config.json describes another "
+                       "model than the file holds)");
+}
+
+// A packed matrix read as a plain one would give plausible nonsense.
+TEST_F(Checkpoints, refuse_a_gate_that_the_configuration_does_not_have) {
+  const ModelConfig config = small_model(GateLayout::PackedPerGroup, {{}});
+  const Decoder decoder(config);
+  write_model(model(), small_model(), random_tensors(decoder, pool_, all(StoredType::F32)));
+  Engine engine;
+  EXPECT_BAD_INPUT(load_model(engine, model(), DType::F32),
+                   (model() / "model.safetensors").string() +
+                       ": model.layers.0.self_attn.q_proj.weight: shape: expected [32, 32], got [64, 32]");
+}
+
+TEST_F(Checkpoints, do_not_mind_tensors_that_follow_from_the_others) {
+  ModelConfig config = small_model();
+  config.tied = true;
+  write_some(config, [&](std::vector<TensorOutput>& tensors) {
+    tensors.push_back(tensor_output("lm_head.weight", Tensor::zeros(pool_, {50, 32}, DType::F32)));
+    tensors.push_back(
+        tensor_output("model.layers.0.self_attn.rotary_emb.inv_freq", Tensor::zeros(pool_, {4}, DType::F32)));
+  });
+  EXPECT_EQ(Checkpoint(model()).config(), config);
+}
+
+TEST_F(Checkpoints, are_directories) {
+  const std::string hint = ": not a model directory (it holds config.json and model.safetensors)";
+  EXPECT_BAD_INPUT(Checkpoint{model()}, model().string() + hint);
+  const fs::path file = directory_.file("file", "x");
+  EXPECT_BAD_INPUT(Checkpoint{file}, file.string() + hint);
+  fs::create_directory(model());
+  EXPECT_THROW(Checkpoint{model()}, Error) << "no config.json in it";
+}
+
+}  // namespace
+}  // namespace sluice
