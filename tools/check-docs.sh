@@ -35,6 +35,7 @@ is_no_path() {
   case "$1" in
     *://* | mailto:* | /* | '~'* | -*) return 0 ;;           # addresses, other machines' paths, options
     *[\*\<\>\{\}\$\(\)\[\]\|=,\"\']* | *…* | *...*) return 0 ;; # patterns, placeholders, expressions
+    config.json | tokenizer.json | model.safetensors.index.json) return 0 ;; # of a model directory
     ../shared | ../shared/* | build/* | ./build/* | out/* | ./out/*) return 0 ;;
   esac
   [[ $1 =~ ^[0-9./]+$ ]]

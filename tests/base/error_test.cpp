@@ -72,6 +72,13 @@ TEST(Error, KindsAreTheExitCodesOfTheProgram) {
   EXPECT_EQ(Error(ErrorKind::Interrupted, {.what = "x"}).exit_code(), 130);
 }
 
+TEST(Error, InsideSomethingLargerIsTheSameErrorWithAnOuterPlace) {
+  const Error outer = usage_error({.where = "b", .what = "c", .hint = "h"}).inside("a");
+  EXPECT_STREQ(outer.what(), "a: b: c (h)");
+  EXPECT_EQ(outer.kind(), ErrorKind::Usage);
+  EXPECT_STREQ(bad_input({.what = "c"}).inside("a").what(), "a: c");
+}
+
 TEST(Error, IsCaughtAsAStandardException) {
   try {
     throw failure({.what = "no luck"});

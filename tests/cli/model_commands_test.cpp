@@ -123,7 +123,7 @@ TEST_F(ModelCommands, init_stores_matrices_in_the_type_asked_for) {
 // convert
 
 TEST_F(ModelCommands, convert_to_separate_gates_and_back_keeps_every_byte) {
-  for (const std::string& name : {"tiny_gate_headwise", "tiny_gate_elementwise"}) {
+  for (const std::string name : {"tiny_gate_headwise", "tiny_gate_elementwise"}) {
     const std::string there = path(name + "-there"), back = path(name + "-back");
     EXPECT_EQ(printed({"convert", golden(name), there, "--layout", "separate"}),
               "written to " + there + "\n");

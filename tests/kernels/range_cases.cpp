@@ -105,6 +105,36 @@ void add_sums(std::vector<RangeCase>& cases) {
                    }});
 }
 
+void add_few_rows(std::vector<RangeCase>& cases) {
+  constexpr int64_t kRows = 3, kOutputs = 37, kWidth = 75;
+  const Floats x = normal(kRows * kWidth, 1), weight = normal(kOutputs * kWidth, 2);
+  std::vector<Bf16> narrow;
+  for (const float value : weight) narrow.push_back(to_bf16(value));
+  const auto product = [x](auto* matrix, Outputs& out) {
+    return FewRowsProduct<float, std::remove_const_t<std::remove_pointer_t<decltype(matrix)>>>{
+        .rows = kRows,
+        .k = kWidth,
+        .x = x.data(),
+        .weight = matrix,
+        .y = out[0].values.data(),
+        .y_stride = kOutputs,
+        .output = sluice::Output::Accumulate};
+  };
+  // One output of every row.
+  cases.push_back({"few_rows",
+                   kOutputs,
+                   {output(kRows * kOutputs, 1, kOutputs)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.few_rows(product(weight.data(), out), range);
+                   }});
+  cases.push_back({"few_rows_bf16",
+                   kOutputs,
+                   {output(kRows * kOutputs, 1, kOutputs)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.few_rows_bf16(product(narrow.data(), out), range);
+                   }});
+}
+
 void add_embedding(std::vector<RangeCase>& cases) {
   constexpr int64_t kTokens = 21, kWidth = 75, kVocabulary = 5;
   const std::vector<int32_t> tokens = ids(kTokens, kVocabulary);
@@ -293,6 +323,7 @@ std::vector<RangeCase> range_cases() {
   std::vector<RangeCase> cases;
   add_elementwise(cases);
   add_sums(cases);
+  add_few_rows(cases);
   add_embedding(cases);
   add_rms_norm(cases);
   add_norm_rope(cases, Norm::With);

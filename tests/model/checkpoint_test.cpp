@@ -187,9 +187,10 @@ TEST_F(Checkpoints, refuse_a_gate_that_the_configuration_does_not_have) {
   const Decoder decoder(config);
   write_model(model(), small_model(), random_tensors(decoder, pool_, all(StoredType::F32)));
   Engine engine;
-  EXPECT_BAD_INPUT(load_model(engine, model(), DType::F32),
-                   (model() / "model.safetensors").string() +
-                       ": model.layers.0.self_attn.q_proj.weight: shape: expected [32, 32], got [64, 32]");
+  EXPECT_BAD_INPUT(
+      load_model(engine, model(), DType::F32),
+      (model() / "model.safetensors").string() +
+          ": tensor \"model.layers.0.self_attn.q_proj.weight\": shape: expected [32, 32], got [64, 32]");
 }
 
 TEST_F(Checkpoints, do_not_mind_tensors_that_follow_from_the_others) {

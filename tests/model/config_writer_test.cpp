@@ -302,7 +302,7 @@ TEST(ConfigWriter, the_start_and_the_layers_of_gates_come_back) {
 // partial_rotary_factor is a share, and the number of channels is what it gives when it is cut off.
 TEST(ConfigWriter, every_number_of_rotary_channels_comes_back) {
   ModelConfig config = small_model();
-  for (int64_t width = 1; width <= 300; ++width) {
+  for (int64_t width = 1; width <= 130; ++width) {
     for (int64_t rotary = 0; rotary <= width; rotary += 2) {
       config.head_dim = width;
       config.rotary = rotary;

@@ -420,9 +420,10 @@ TEST_F(Conversions, a_failure_midway_leaves_nothing) {
   std::string config = read_text(path("model") / "config.json", 10'000);
   config.replace(config.find("\"intermediate_size\": 64"), 23, "\"intermediate_size\": 60");
   directory_.file("model/config.json", config);
-  EXPECT_BAD_INPUT(convert_model(path("model"), path("out"), {}),
-                   (path("model") / "model.safetensors").string() +
-                       ": model.layers.0.mlp.gate_proj.weight: shape: expected [60, 32], got [64, 32]");
+  EXPECT_BAD_INPUT(
+      convert_model(path("model"), path("out"), {}),
+      (path("model") / "model.safetensors").string() +
+          ": tensor \"model.layers.0.mlp.gate_proj.weight\": shape: expected [60, 32], got [64, 32]");
   EXPECT_EQ(directory_.entries(), 1U) << "the model alone";
 }
 

@@ -161,6 +161,15 @@ TEST(InterventionSyntax, refuses_gates_that_the_model_does_not_have) {
             "no such channel of attn.gate_g2: expected 0 to 0, got 1");
 }
 
+TEST(InterventionSyntax, knows_the_gate_of_each_layer) {
+  ModelConfig config = model();
+  config.gates = {{.form = {.granularity = Granularity::Headwise}, .layers = {0}}, {.layers = {1, 2}}};
+  EXPECT_EQ(parse_intervention("layers.1.attn.gate set=1 channels=7", config).channels.largest(), 7);
+  EXPECT_EQ(parse_intervention("attn.gate set=1 channels=7", config).channels.largest(), 7);
+  EXPECT_THROW(parse_intervention("layers.0.attn.gate set=1 channels=1", config), Error);
+  EXPECT_THROW(parse_intervention("layers.1.attn.gate set=1 channels=8", config), Error);
+}
+
 TEST(InterventionSyntax, refuses_to_change_probabilities) {
   const std::string watched = "attn.probs can only be watched (attn.mixed is what they make)";
   EXPECT_EQ(refusal("attn.probs set=1"), watched);

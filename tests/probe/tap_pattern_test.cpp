@@ -53,7 +53,7 @@ TEST(TapPattern, with_a_star_means_any_text_in_its_place) {
   EXPECT_EQ(taps("layers.0.*.out"), (Names{"layers.0.attn.out", "layers.0.mlp.out"}));
   EXPECT_EQ(taps("layers.0.attn.gate_*").size(), 4U);
   EXPECT_EQ(taps("layers.1.attn.gate*").size(), 6U) << "a star may stand for nothing";
-  EXPECT_EQ(taps("layers.1.*d").size(), 3U) << "attn.mixed, attn.gated, resid";
+  EXPECT_EQ(taps("layers.1.*d").size(), 4U) << "attn.mixed, attn.gated, resid_mid, resid";
   EXPECT_EQ(taps("*.norm"), Names{"final.norm"});
   EXPECT_EQ(taps("*").size(), 3 + 2 * (points::kAll.size() - 3)) << "everything";
   EXPECT_EQ(taps("layers.*.*").size(), 2 * (points::kAll.size() - 3)) << "everything inside the layers";

@@ -116,6 +116,29 @@ TEST(Tensor, a_copy_has_elements_of_its_own) {
   EXPECT_EQ(elements<float>(copy), (std::vector<float>{9, 2, 3}));
 }
 
+TEST(Tensor, borrows_elements_and_keeps_their_owner_alive) {
+  MemoryPool pool;
+  auto owner = std::make_shared<const std::vector<float>>(std::vector<float>{1, 2, 3});
+  const auto* bytes = reinterpret_cast<const std::byte*>(owner->data());
+  Tensor tensor = Tensor::borrow(owner, bytes, {3}, DType::F32);
+  EXPECT_EQ(tensor.data<float>(), owner->data()) << "not a copy";
+  EXPECT_EQ(pool.stats().in_use, 0U);
+  const std::weak_ptr<const std::vector<float>> watch = owner;
+  owner.reset();
+  EXPECT_EQ(elements<float>(tensor), (std::vector<float>{1, 2, 3}));
+  const Tensor copy = tensor.copy(pool);
+  tensor = {};
+  EXPECT_TRUE(watch.expired());
+  EXPECT_EQ(elements<float>(copy), (std::vector<float>{1, 2, 3}));
+}
+
+TEST(Tensor, refuses_to_borrow_elements_that_are_not_aligned) {
+  const auto owner = std::make_shared<const std::vector<float>>(2);
+  const auto* bytes = reinterpret_cast<const std::byte*>(owner->data());
+  EXPECT_THROW(Tensor::borrow(owner, bytes + 2, {1}, DType::F32), AssertionError);
+  EXPECT_NO_THROW(Tensor::borrow(owner, bytes + 2, {1}, DType::BF16));
+}
+
 TEST(Tensor, knows_whether_another_handle_shares_its_elements) {
   MemoryPool pool;
   Tensor tensor = one_two_three(pool);

@@ -13,6 +13,7 @@
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
+#include "sluice/base/interrupt.h"
 
 namespace sluice {
 namespace {
@@ -118,6 +119,7 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_through(std::string_view bytes) {
+  throw_if_interrupted();
   while (!bytes.empty()) {
     const ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

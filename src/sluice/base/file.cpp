@@ -12,6 +12,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/base/file_descriptor.h"
+#include "sluice/base/interrupt.h"
 
 namespace sluice {
 namespace {
@@ -76,6 +77,7 @@ std::size_t read_some(const FileDescriptor& file, std::span<char> out, const fs:
     const ssize_t count = ::read(file.get(), out.data(), out.size());
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno != EINTR) throw system_error("cannot read", path, errno);
+    throw_if_interrupted();
   }
 }
 

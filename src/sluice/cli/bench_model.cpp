@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "sluice/base/interrupt.h"
 #include "sluice/base/system.h"
 #include "sluice/cli/bench.h"
 #include "sluice/cli/model_input.h"
@@ -45,59 +46,98 @@ double weight_bytes(const Decoder& decoder) {
   return static_cast<double>(bytes);
 }
 
-MachinePeaks peaks_of(const RunnableModel& model) {
-  Engine& engine = *model.engine;
-  return measure_peaks(peak_kernels(engine.isa().isa), engine.threads(), engine.pool());
+// What a rate is compared with.
+struct Bound {
+  const char* name;  // as in the JSON of the peaks
+  const char* unit;
+  std::function<double(const MachinePeaks&)> peak;  // per second, on all threads
+};
+
+Bound arithmetic(const Session& session, const Engine& engine) {
+  if (engine.isa().isa == Isa::Amx && session.options.dtype == "bf16") {
+    return {"amx_bf16_gflops", "GFLOP/s",
+            [](const MachinePeaks& peaks) { return peaks.bf16_flops->all_threads; }};
+  }
+  return {"f32_gflops", "GFLOP/s", [](const MachinePeaks& peaks) { return peaks.f32_flops.all_threads; }};
 }
 
-struct Share {
-  const char* of;     // "f32_gflops"
-  const char* unit;   // "GFLOP/s"
-  double rate, peak;  // per second
+Bound memory() {
+  return {"read_gb_per_s", "GB/s",
+          [](const MachinePeaks& peaks) { return peaks.read_bandwidth.all_threads; }};
+}
+
+struct Work {
+  int64_t tokens;  // per repetition
+  double amount;   // operations or bytes per repetition
+  Bound bound;
+  std::function<double()> seconds;  // does a repetition
 };
 
 struct Measured {
-  const BenchRequest& request;
-  int64_t tokens;
-  double tokens_per_s;
-  int64_t resident;  // at most, bytes; taken before the peaks are measured, whose buffers are not the model's
-  Share share;
-  MachinePeaks peaks;
+  double seconds = 0, share = 0;  // medians
+  int64_t resident = 0;           // bytes at most
+  MachinePeaks peaks = {};        // of the last repetition
 };
 
-void print(const Session& session, const RunnableModel& model, const Measured& measured) {
-  const Share& share = measured.share;
-  const double weights = weight_bytes(*model.decoder);
-  const auto resident = static_cast<double>(measured.resident);
-  const std::string dtype = session.options.dtype.empty() ? "f32" : session.options.dtype;
-  const int threads = model.engine->threads().count();
-  if (session.options.json) {
-    const nlohmann::ordered_json json = {{"what", measured.request.what},
-                                         {"model", model.path},
-                                         {"dtype", dtype},
-                                         {"isa", name_of(model.engine->isa().isa)},
-                                         {"threads", threads},
-                                         {"tokens", measured.tokens},
-                                         {"repetitions", measured.request.repeat},
-                                         {"tokens_per_s", rounded(measured.tokens_per_s)},
-                                         {"rate", rounded(share.rate / 1e9)},
-                                         {"unit", share.unit},
-                                         {"share", rounded(share.rate / share.peak)},
-                                         {"share_of", share.of},
-                                         {"weight_bytes", weights},
-                                         {"peak_resident_bytes", resident},
-                                         {"peaks", peaks_json(measured.peaks)}};
-    session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-    return;
+// Peaks are measured beside every repetition: what else the machine does then slows both.
+Measured measure(const RunnableModel& model, const Work& work, int repetitions) {
+  Engine& engine = *model.engine;
+  Measured measured;
+  work.seconds();  // brings the weights into memory
+  // Before the peaks: their buffers are not the model's.
+  measured.resident = peak_resident_bytes();
+  std::vector<double> seconds, shares;
+  for (int i = 0; i < repetitions; ++i) {
+    throw_if_interrupted();
+    measured.peaks = measure_peaks(peak_kernels(engine.isa().isa), engine.threads(), engine.pool());
+    seconds.push_back(work.seconds());
+    shares.push_back(work.amount / seconds.back() / work.bound.peak(measured.peaks));
   }
-  session.out << fmt::format("{:<16}{:.2f} tokens/s ({} tokens, {}, {} threads, median of {})\n",
-                             measured.request.what, measured.tokens_per_s, measured.tokens, dtype, threads,
-                             measured.request.repeat)
-              << fmt::format("{:<16}{:.1f} {}, {:.2f} of the peak\n", "rate", share.rate / 1e9, share.unit,
-                             share.rate / share.peak)
+  measured.seconds = median(seconds);
+  measured.share = median(shares);
+  return measured;
+}
+
+void print_text(const BenchRequest& request, const Session& session, const RunnableModel& model,
+                const Work& work, const Measured& measured) {
+  const int threads = model.engine->threads().count();
+  const auto resident = static_cast<double>(measured.resident);
+  session.out << fmt::format("{:<16}{:.2f} tokens/s ({} tokens, {} threads, median of {})\n", request.what,
+                             static_cast<double>(work.tokens) / measured.seconds, work.tokens, threads,
+                             request.repeat)
+              << fmt::format("{:<16}{:.1f} {}, {:.2f} of the peak\n", "rate",
+                             work.amount / measured.seconds / 1e9, work.bound.unit, measured.share)
               << fmt::format("{:<16}{:.2f} GB resident at most, {:.2f} times the weights\n", "memory",
-                             resident / 1e9, resident / weights)
+                             resident / 1e9, resident / weight_bytes(*model.decoder))
               << peaks_text(measured.peaks, threads);
+}
+
+void print_json(const BenchRequest& request, const Session& session, const RunnableModel& model,
+                const Work& work, const Measured& measured) {
+  const nlohmann::ordered_json json = {
+      {"what", request.what},
+      {"model", model.path},
+      {"dtype", session.options.dtype.empty() ? "f32" : session.options.dtype},
+      {"isa", name_of(model.engine->isa().isa)},
+      {"threads", model.engine->threads().count()},
+      {"tokens", work.tokens},
+      {"repetitions", request.repeat},
+      {"tokens_per_s", rounded(static_cast<double>(work.tokens) / measured.seconds)},
+      {"rate", rounded(work.amount / measured.seconds / 1e9)},
+      {"unit", work.bound.unit},
+      {"share", rounded(measured.share)},
+      {"share_of", work.bound.name},
+      {"weight_bytes", weight_bytes(*model.decoder)},
+      {"peak_resident_bytes", measured.resident},
+      {"peaks", peaks_json(measured.peaks)}};
+  session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+void report(const BenchRequest& request, const Session& session, const RunnableModel& model,
+            const Work& work) {
+  const Measured measured = measure(model, work, request.repeat);
+  const auto print = session.options.json ? print_json : print_text;
+  print(request, session, model, work, measured);
 }
 
 }  // namespace
@@ -108,51 +148,24 @@ void bench_prefill(const BenchRequest& request, const Session& session) {
   const int64_t tokens = request.tokens > 0 ? request.tokens : 512;
   const std::vector<int32_t> prompt = some_prompt(tokens, config.vocabulary);
   Generator generator(model.context(), *model.decoder);
-  generator.generate(std::span(prompt).first(2), {.max_tokens = 1});  // brings the weights into memory
-  std::vector<double> seconds;
-  for (int i = 0; i < request.repeat; ++i)
-    seconds.push_back(generator.generate(prompt, {.max_tokens = 1}).prompt_seconds);
-  const double typical = median(seconds);
-  const int64_t resident = peak_resident_bytes();
-  const MachinePeaks peaks = peaks_of(model);
-  const bool tiles = peaks.bf16_flops && session.options.dtype == "bf16";
-  print(session, model,
-        {.request = request,
-         .tokens = tokens,
-         .tokens_per_s = static_cast<double>(tokens) / typical,
-         .resident = resident,
-         .share = {.of = tiles ? "amx_bf16_gflops" : "f32_gflops",
-                   .unit = "GFLOP/s",
-                   .rate = prefill_flops(config, tokens) / typical,
-                   .peak = tiles ? peaks.bf16_flops->all_threads : peaks.f32_flops.all_threads},
-         .peaks = peaks});
+  report(request, session, model,
+         {.tokens = tokens,
+          .amount = prefill_flops(config, tokens),
+          .bound = arithmetic(session, *model.engine),
+          .seconds = [&] { return generator.generate(prompt, {.max_tokens = 1}).prompt_seconds; }});
 }
 
 void bench_decode(const BenchRequest& request, const Session& session) {
   const RunnableModel model = open_model(session, request.model);
-  const int64_t tokens = request.tokens > 0 ? request.tokens : 32;
   const std::vector<int32_t> prompt = some_prompt(8, model.decoder->config().vocabulary);
+  // The first new token comes out of the prompt's pass and is not decoded.
+  const int64_t decoded = (request.tokens > 0 ? request.tokens : 32) - 1;
   Generator generator(model.context(), *model.decoder);
-  generator.generate(prompt, {.max_tokens = 1});
-  std::vector<double> seconds;
-  for (int i = 0; i < request.repeat; ++i) {
-    const Generation made = generator.generate(prompt, {.max_tokens = tokens});
-    // The first token comes out of the prompt's pass.
-    seconds.push_back(made.decode_seconds / static_cast<double>(tokens - 1));
-  }
-  const double typical = median(seconds);
-  const int64_t resident = peak_resident_bytes();
-  const MachinePeaks peaks = peaks_of(model);
-  print(session, model,
-        {.request = request,
-         .tokens = tokens,
-         .tokens_per_s = 1.0 / typical,
-         .resident = resident,
-         .share = {.of = "read_gb_per_s",
-                   .unit = "GB/s",
-                   .rate = bytes_per_token(*model.decoder) / typical,
-                   .peak = peaks.read_bandwidth.all_threads},
-         .peaks = peaks});
+  report(request, session, model,
+         {.tokens = decoded,
+          .amount = bytes_per_token(*model.decoder) * static_cast<double>(decoded),
+          .bound = memory(),
+          .seconds = [&] { return generator.generate(prompt, {.max_tokens = decoded + 1}).decode_seconds; }});
 }
 
 }  // namespace sluice::cli

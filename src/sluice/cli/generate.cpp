@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "sluice/base/interrupt.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/progress.h"
@@ -83,6 +84,7 @@ class Writer {
     };
     Generator generator(model_.context(intervener_.get()), *model_.decoder);
     made.generation = generator.generate(prompt, options_, [&](int32_t id) {
+      throw_if_interrupted();
       // A model's vocabulary may be padded beyond its tokenizer's: such ids have no text.
       if (id < model_.tokenizer.size()) take(decoder.push(id));
       return true;

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "sluice/base/interrupt.h"
+
 namespace sluice::cli {
 namespace {
 
@@ -31,6 +33,7 @@ Progress::~Progress() {
 }
 
 void Progress::done(int64_t count) {
+  throw_if_interrupted();
   done_ += count;
   const auto now = Clock::now();
   if (now - shown_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval)))

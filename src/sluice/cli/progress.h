@@ -16,6 +16,7 @@ class Progress {
   Progress(Log& log, std::string unit, int64_t total);
   ~Progress();
 
+  // Throws if the user wants to stop.
   void done(int64_t count);
 
  private:

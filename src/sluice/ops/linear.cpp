@@ -30,12 +30,21 @@ FewRowsProduct<T, W> few_rows_of(const Sizes& sizes, const Var& x, const Var& we
           .output = y.output};
 }
 
+// Outputs are handed out a few at a time: a thread that the system holds up delays its own share alone.
+template <class Args>
+void run_few_rows(const Context& context, RangeKernel<Args> kernel, const Args& args, int64_t outputs) {
+  constexpr int64_t kTile = 64;  // of 2048 bf16 weights each: about 20 microseconds of reading
+  context.threads().each((outputs + kTile - 1) / kTile, [&](int64_t tile) {
+    kernel(args, {tile * kTile, std::min(outputs, (tile + 1) * kTile)});
+  });
+}
+
 template <class T>
 void multiply(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
               const Destination& y) {
   if (sizes.n < kFewRows) {
-    return context.run(context.kernels<T>().few_rows, few_rows_of<T, T>(sizes, x, weight, y), sizes.m,
-                       sizes.k);
+    return run_few_rows(context, context.kernels<T>().few_rows, few_rows_of<T, T>(sizes, x, weight, y),
+                        sizes.m);
   }
   matmul<T>(context, {.m = sizes.n,
                       .n = sizes.m,
@@ -62,8 +71,8 @@ void multiply_bf16(const Context& context, const Sizes& sizes, const Var& x, con
   const Var input = rounded(context, x);
   const Kernels<float>& kernels = context.kernels<float>();
   if (sizes.n < kFewRows) {
-    return context.run(kernels.few_rows_bf16, few_rows_of<float, Bf16>(sizes, input, weight, y), sizes.m,
-                       sizes.k);
+    return run_few_rows(context, kernels.few_rows_bf16, few_rows_of<float, Bf16>(sizes, input, weight, y),
+                        sizes.m);
   }
   context.threads().each((sizes.m + kRows - 1) / kRows, [&](int64_t tile) {
     const int64_t first = tile * kRows;

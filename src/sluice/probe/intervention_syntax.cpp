@@ -100,30 +100,34 @@ struct TapSize {
   int64_t heads, channels;
 };
 
-TapSize size_of_tap(std::string_view point, const ModelConfig& config) {
+// The gates at a point, in layers that the pattern means.
+std::vector<const GateSpec*> gates_at(std::string_view point, const TapPattern& tap,
+                                      const ModelConfig& config) {
+  std::vector<const GateSpec*> gates;
+  for (const GateSpec& gate : config.gates) {
+    bool meant = false;
+    for (int64_t layer = 0; layer < config.layers; ++layer)
+      meant = meant || (gate.in_layer(layer) && tap.layers().contains(layer));
+    if (meant && tap_point(gate.position) == point) gates.push_back(&gate);
+  }
+  return gates;
+}
+
+TapSize size_of_tap(std::string_view point, const TapPattern& tap, const ModelConfig& config) {
   if (point == points::kQuery || point == points::kMixed || point == points::kGated)
     return {config.heads, config.head_dim};
   if (point == points::kKey || point == points::kValue) return {config.kv_heads, config.head_dim};
-  for (const GateSpec& gate : config.gates) {
-    if (point != tap_point(gate.position)) continue;
-    const int64_t heads = config.gated_heads(gate.position);
-    return {heads, config.score_count(gate) / heads};
-  }
-  return {1, point == points::kLogits ? config.vocabulary : config.hidden};
+  TapSize size{1, point == points::kLogits ? config.vocabulary : config.hidden};
+  const std::vector<const GateSpec*> gates = gates_at(point, tap, config);
+  // Headwise in some layers and elementwise in others: as many channels as one of them has.
+  if (!gates.empty()) size = {config.gated_heads(gates.front()->position), 0};
+  for (const GateSpec* gate : gates)
+    size.channels = std::max(size.channels, config.score_count(*gate) / size.heads);
+  return size;
 }
 
 bool is_gate(std::string_view point) {
   return point.starts_with(points::kGate) && point != points::kGated;
-}
-
-bool has_gate(std::string_view point, const TapPattern& tap, const ModelConfig& config) {
-  for (const GateSpec& gate : config.gates) {
-    if (tap_point(gate.position) != point) continue;
-    for (int64_t layer = 0; layer < config.layers; ++layer) {
-      if (gate.in_layer(layer) && tap.layers().contains(layer)) return true;
-    }
-  }
-  return false;
 }
 
 void check_index(std::string_view what, const IndexSet& set, int64_t count) {
@@ -142,9 +146,9 @@ void check(const Intervention& intervention, const ModelConfig& config) {
     if (point == points::kProbs) {
       throw usage_error({.what = "attn.probs can only be watched", .hint = "attn.mixed is what they make"});
     }
-    if (is_gate(point) && !has_gate(point, intervention.tap, config)) continue;
+    if (is_gate(point) && gates_at(point, intervention.tap, config).empty()) continue;
     present = true;
-    const TapSize size = size_of_tap(point, config);
+    const TapSize size = size_of_tap(point, intervention.tap, config);
     check_index(fmt::format("head of {}", point), intervention.heads, size.heads);
     check_index(fmt::format("channel of {}", point), intervention.channels, size.channels);
   }

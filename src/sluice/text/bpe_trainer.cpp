@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "sluice/base/assert.h"
+#include "sluice/base/interrupt.h"
 #include "sluice/text/byte_alphabet.h"
 #include "sluice/text/training_word.h"
 
@@ -50,6 +51,7 @@ class Trainer {
 
   TrainedBpe run() {
     while (!queue_.empty() && static_cast<std::int64_t>(result_.tokens.size()) < training_.tokens) {
+      throw_if_interrupted();
       const Candidate best = queue_.top();
       queue_.pop();
       const auto found = pairs_.find(best.pair);

@@ -11,6 +11,9 @@ HWY_INLINE Vector load_widened(const float* x, Part part) {
   return load(x, part);
 }
 
+// Elements ahead of the reading: the CPU's own prefetching stops at the end of a page, and a row may be one.
+constexpr int64_t kAhead = 1024;
+
 template <class W>
 void few_rows(const FewRowsProduct<float, W>& args, Range outputs) {
   for (int64_t o = outputs.begin; o < outputs.end; ++o) {
@@ -18,6 +21,7 @@ void few_rows(const FewRowsProduct<float, W>& args, Range outputs) {
     for (int64_t r = 0; r < args.rows; ++r) {
       const float* x = args.x + r * args.k;
       const float product = sum(args.k, [&](int64_t i, auto part, Vector total) {
+        __builtin_prefetch(weight + i + kAhead);
         return hn::MulAdd(load(x + i, part), load_widened(weight + i, part), total);
       });
       float& y = args.y[r * args.y_stride + o];

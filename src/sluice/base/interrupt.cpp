@@ -1,0 +1,36 @@
+#include "sluice/base/interrupt.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "sluice/base/error.h"
+
+namespace sluice {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void note(int) {
+  if (interrupted != 0) _exit(static_cast<int>(ErrorKind::Interrupted));
+  interrupted = 1;
+}
+
+}  // namespace
+
+void watch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = note;
+  // Without SA_RESTART: who waits for input wakes up and sees the wish.
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+bool is_interrupted() {
+  return interrupted != 0;
+}
+
+void throw_if_interrupted() {
+  if (is_interrupted()) throw Error(ErrorKind::Interrupted, {.what = "interrupted"});
+}
+
+}  // namespace sluice
