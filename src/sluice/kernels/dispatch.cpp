@@ -13,20 +13,8 @@
 
 #if defined(__x86_64__)
 #include "sluice/kernels/amx/peak.h"
-
-namespace sluice {
-
-namespace simd_avx2 {
-void fill(Kernels<float>& table);
-PeakKernels peak();
-}  // namespace simd_avx2
-
-namespace simd_avx512 {
-void fill(Kernels<float>& table);
-PeakKernels peak();
-}  // namespace simd_avx512
-
-}  // namespace sluice
+#include "sluice/kernels/amx/tiles.h"
+#include "sluice/kernels/simd_sets.h"
 #endif
 
 namespace sluice {
@@ -121,6 +109,7 @@ Kernels<float> f32_kernels(Isa isa) {
   if (isa == Isa::Avx2) simd_avx2::fill(table);
   // Tiles have no f32 arithmetic: the f32 kernels beside them are those of AVX-512.
   if (isa == Isa::Avx512 || isa == Isa::Amx) simd_avx512::fill(table);
+  if (isa == Isa::Amx) table.tile_product = amx::tile_product;
 #endif
   return table;
 }

@@ -12,6 +12,7 @@
 #include "sluice/kernels/gemm.h"
 #include "sluice/kernels/loss.h"
 #include "sluice/kernels/norm.h"
+#include "sluice/kernels/tiles.h"
 
 namespace sluice {
 
@@ -23,6 +24,11 @@ struct Kernels {
   void (*gemm)(const Gemm<T>&) = nullptr;
   RangeKernel<FewRowsProduct<T, T>> few_rows = nullptr;
   RangeKernel<FewRowsProduct<T, Bf16>> few_rows_bf16 = nullptr;
+
+  RangeKernel<PackTiles<T>> pack_tiles = nullptr;
+  RangeKernel<PackTiles<Bf16>> pack_tiles_bf16 = nullptr;
+  // The last argument is a workspace of kTileWorkspace elements, aligned to 64 bytes.
+  void (*tile_product)(const TileProduct<T>&, const TileUnit&, T* workspace) = nullptr;
 
   RangeKernel<ScaledAdd<T>> scaled_add = nullptr;
   RangeKernel<Scale<T>> scale = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sluice/ops/arithmetic.h"
+#include "sluice/ops/bf16_matmul.h"
 #include "sluice/ops/convert.h"
 #include "sluice/ops/matmul.h"
 
@@ -64,34 +65,21 @@ Var rounded(const Context& context, const Var& x) {
   return Var(convert(context, convert(context, x.value(), DType::BF16), DType::F32));
 }
 
-// The bf16 weight is widened a few rows at a time, so that it never exists in f32 as a whole.
 void multiply_bf16(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
                    const Destination& y) {
-  constexpr int64_t kRows = 64;  // of the weight: 64 × 2048 in f32 are half of a core's L2 cache
-  const Var input = rounded(context, x);
-  const Kernels<float>& kernels = context.kernels<float>();
   if (sizes.n < kFewRows) {
-    return run_few_rows(context, kernels.few_rows_bf16, few_rows_of<float, Bf16>(sizes, input, weight, y),
-                        sizes.m);
+    const Kernels<float>& kernels = context.kernels<float>();
+    return run_few_rows(context, kernels.few_rows_bf16,
+                        few_rows_of<float, Bf16>(sizes, rounded(context, x), weight, y), sizes.m);
   }
-  context.threads().each((sizes.m + kRows - 1) / kRows, [&](int64_t tile) {
-    const int64_t first = tile * kRows;
-    const int64_t rows = std::min(kRows, sizes.m - first);
-    const Tensor wide = context.empty({rows, sizes.k}, DType::F32);
-    kernels.from_bf16({.x = weight.value().data<Bf16>() + first * sizes.k, .y = wide.data<float>()},
-                      {0, rows * sizes.k});
-    kernels.gemm({.m = sizes.n,
-                  .n = rows,
-                  .k = sizes.k,
-                  .a = input.value().data<float>(),
-                  .a_stride = sizes.k,
-                  .b = wide.data<float>(),
-                  .b_stride = sizes.k,
-                  .b_transpose = Transpose::Yes,
-                  .c = y.tensor.data<float>() + first,
-                  .c_stride = sizes.m,
-                  .output = y.output});
-  });
+  bf16_matmul(context, {.m = sizes.n,
+                        .n = sizes.m,
+                        .k = sizes.k,
+                        .a = x.value(),
+                        .b = weight.value(),
+                        .b_transpose = Transpose::Yes,
+                        .c = y.tensor.data<float>(),
+                        .output = y.output});
 }
 
 template <class T>

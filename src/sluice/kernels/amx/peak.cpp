@@ -2,27 +2,14 @@
 
 #include <array>
 
+#include "sluice/kernels/amx/tile_config.h"
+
 namespace sluice::amx {
 namespace {
 
-constexpr int64_t kRows = 16;
-constexpr int64_t kRowBytes = 64;
 constexpr int64_t kPairs = 16;  // a tile row holds 16 pairs of bf16, or 16 f32
 constexpr int64_t kProducts = 4;
 constexpr int64_t kOperationsPerProduct = 2 * kRows * kPairs * 2 * kRows;
-
-struct alignas(64) TileConfig {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t row_bytes[16] = {kRowBytes, kRowBytes, kRowBytes, kRowBytes,
-                            kRowBytes, kRowBytes, kRowBytes, kRowBytes};
-  uint8_t rows[16] = {kRows, kRows, kRows, kRows, kRows, kRows, kRows, kRows};
-};
-static_assert(sizeof(TileConfig) == 64);
-
-// Static: see tile_self_test.cpp for what happens to a configuration on the stack.
-constinit const TileConfig kConfig;
 
 struct alignas(64) Operand {
   std::array<uint16_t, kRows * 2 * kPairs> bf16;
@@ -43,7 +30,7 @@ constinit const Operand kOperand = filled(0x3d80);
 // after 52, so four keep the unit busy.
 int64_t bf16_tiles(int64_t rounds, float* sink) {
   alignas(64) float sums[kRows * kPairs];
-  asm volatile("ldtilecfg %0" ::"m"(kConfig) : "memory");
+  begin_tiles();
   asm volatile(
       "tilezero %%tmm0\n\t"
       "tilezero %%tmm1\n\t"
@@ -64,7 +51,7 @@ int64_t bf16_tiles(int64_t rounds, float* sink) {
             : "memory");
   }
   asm volatile("tilestored %%tmm0, (%0,%1,1)" ::"r"(sums), "r"(kRowBytes) : "memory");
-  asm volatile("tilerelease" ::: "memory");
+  end_tiles();
   *sink = sums[0];
   return rounds * kProducts * kOperationsPerProduct;
 }

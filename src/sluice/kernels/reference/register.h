@@ -24,6 +24,9 @@ template <class T>
 void add_norm(Kernels<T>& table);
 
 template <class T>
+void add_tiles(Kernels<T>& table);
+
+template <class T>
 Kernels<T> table();
 
 }  // namespace sluice::reference

@@ -32,22 +32,33 @@ void multiply(const float* x, float factor, int64_t n, float* y) {
                   [&](int64_t i, auto part) { store(hn::Mul(load(x + i, part), set(factor)), y + i, part); });
 }
 
+// One query head of one sequence, and the key/value head that it looks at.
+struct Pair {
+  int64_t start, length;  // of the sequence
+  Head query, key;
+};
+
+Pair pair_of(const AttentionShape& shape, int64_t sequence, int64_t head) {
+  const int64_t start = shape.starts[sequence];
+  const int64_t kv_head = head / (shape.heads / shape.kv_heads);
+  return {.start = start,
+          .length = shape.starts[sequence + 1] - start,
+          .query = {start, head, shape.heads, shape.head_dim},
+          .key = {start, kv_head, shape.kv_heads, shape.head_dim}};
+}
+
 void forward(const AttentionForward<float>& args, int64_t unit, float* workspace) {
   const auto& shape = args.shape;
   const int64_t hd = shape.head_dim;
   const int64_t sequence = unit / shape.heads;
   const int64_t head = unit % shape.heads;
-  const int64_t kv_head = head / (shape.heads / shape.kv_heads);
-  const int64_t start = shape.starts[sequence];
-  const int64_t length = shape.starts[sequence + 1] - start;
-  const Head query = {start, head, shape.heads, hd};
-  const Head key = {start, kv_head, shape.kv_heads, hd};
-  const ConstRows q = rows_of(args.q, query);
-  const ConstRows k = rows_of(args.k, key);
-  const ConstRows v = rows_of(args.v, key);
-  const MutableRows y = rows_of(args.y, query);
+  const Pair at = pair_of(shape, sequence, head);
+  const ConstRows q = rows_of(args.q, at.query);
+  const ConstRows k = rows_of(args.k, at.key);
+  const ConstRows v = rows_of(args.v, at.key);
+  const MutableRows y = rows_of(args.y, at.query);
 
-  for_each_block(shape, length, [&](const Block& block) {
+  for_each_block(shape, at.length, [&](const Block& block) {
     float inverse_sums[kQueryBlock];
     score_product(block, q.from(block.first), k, workspace);
     for (int64_t r = 0; r < block.rows; ++r) {
@@ -57,10 +68,10 @@ void forward(const AttentionForward<float>& args, int64_t unit, float* workspace
       const Softmax softmax = softmax_row(row, seen, args.scale);
       clear(row + seen, block.keys - seen);
       inverse_sums[r] = softmax.inverse_sum;
-      args.log_sum_exp[(start + i) * shape.heads + head] = softmax.log_sum_exp;
+      args.log_sum_exp[(at.start + i) * shape.heads + head] = softmax.log_sum_exp;
       if (args.probs != nullptr) {
-        const int64_t keys = shape.past + length;
-        float* out = args.probs[sequence] + (head * length + i) * keys;
+        const int64_t keys = shape.past + at.length;
+        float* out = args.probs[sequence] + (head * at.length + i) * keys;
         multiply(row, softmax.inverse_sum, seen, out);
         clear(out + seen, keys - seen);
       }
@@ -94,28 +105,24 @@ void softmax_row_backward(float* scores, float* dp, int64_t n, const Gradient& r
 void backward_head(const AttentionBackward<float>& args, int64_t sequence, int64_t head, float* workspace) {
   const auto& shape = args.shape;
   const int64_t hd = shape.head_dim;
-  const int64_t kv_head = head / (shape.heads / shape.kv_heads);
-  const int64_t start = shape.starts[sequence];
-  const int64_t length = shape.starts[sequence + 1] - start;
-  const Head query = {start, head, shape.heads, hd};
-  const Head key = {start, kv_head, shape.kv_heads, hd};
-  const ConstRows q = rows_of(args.q, query);
-  const ConstRows k = rows_of(args.k, key);
-  const ConstRows v = rows_of(args.v, key);
-  const ConstRows y = rows_of(args.y, query);
-  const ConstRows dy = rows_of(args.dy, query);
-  const MutableRows dq = rows_of(args.dq, query);
-  const MutableRows dk = rows_of(args.dk, key);
-  const MutableRows dv = rows_of(args.dv, key);
+  const Pair at = pair_of(shape, sequence, head);
+  const ConstRows q = rows_of(args.q, at.query);
+  const ConstRows k = rows_of(args.k, at.key);
+  const ConstRows v = rows_of(args.v, at.key);
+  const ConstRows y = rows_of(args.y, at.query);
+  const ConstRows dy = rows_of(args.dy, at.query);
+  const MutableRows dq = rows_of(args.dq, at.query);
+  const MutableRows dk = rows_of(args.dk, at.key);
+  const MutableRows dv = rows_of(args.dv, at.key);
 
-  for_each_block(shape, length, [&](const Block& block) {
+  for_each_block(shape, at.length, [&](const Block& block) {
     float* p = workspace;
     float* ds = workspace + kQueryBlock * shape.longest;
     score_product(block, q.from(block.first), k, p);
     score_product(block, dy.from(block.first), v, ds);
     for (int64_t r = 0; r < block.rows; ++r) {
       const int64_t i = block.first + r;
-      const Gradient row = {args.scale, args.log_sum_exp[(start + i) * shape.heads + head],
+      const Gradient row = {args.scale, args.log_sum_exp[(at.start + i) * shape.heads + head],
                             dot(dy.at(i), y.at(i), hd)};
       softmax_row_backward(p + r * block.keys, ds + r * block.keys, i + 1, row);
       clear(p + r * block.keys + i + 1, block.keys - i - 1);

@@ -104,9 +104,8 @@ void to_bf16(const ToBf16<float>& args, Range range) {
 }
 
 void from_bf16(const FromBf16<float>& args, Range range) {
-  for_each_vector(range.begin, range.end, [&](int64_t i, auto part) {
-    store(load_widened(args.x + i, part), args.y + i, part);
-  });
+  for_each_vector(range.begin, range.end,
+                  [&](int64_t i, auto part) { store(load_widened(args.x + i, part), args.y + i, part); });
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ void fill(Kernels<float>& table) {
   add_gate(table);
   add_loss(table);
   add_norm(table);
+  add_tiles(table);
 }
 
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE

@@ -16,10 +16,14 @@ void add_few_rows(Kernels<float>& table);
 void add_gate(Kernels<float>& table);
 void add_loss(Kernels<float>& table);
 void add_norm(Kernels<float>& table);
+void add_tiles(Kernels<float>& table);
 
 // All of the above and the matrix product of OpenBLAS.
 void fill(Kernels<float>& table);
 
 PeakKernels peak();
+
+// Sums of a unit [strips of A, strips of B, 16, 16] to where they belong in C.
+void write_tile_sums(const TileProduct<float>& args, const TileUnit& unit, const float* sums);
 
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE

@@ -1,0 +1,82 @@
+// Products of bf16 matrices with sums in f32, on operands packed into tiles.
+//
+// A tile is 16 rows of 64 bytes: 32 bf16, two to a 32-bit word. Operands are seen as [outer, depth], where
+// depth is what the product sums over. In an A tile, row r is outer index r and its words are the pairs of
+// depth. In a B tile, row r is the pair of depths 2r, 2r + 1 and its words are the outer indices: the
+// transpose of an A tile by words. A strip is 16 outer indices over the whole depth, tile after tile; an
+// operand is its strips, rounded up to pairs of strips, with zeros where the matrix has ended.
+//
+// Packed operands are read in order, whatever the strides of the matrices: rows a multiple of 4 KiB apart
+// would fall into one set of the first cache and run several times slower.
+#pragma once
+
+#include <cstdint>
+
+#include "sluice/kernels/gemm.h"
+#include "sluice/tensor/bf16.h"
+
+namespace sluice {
+
+inline constexpr int64_t kTileRows = 16;
+inline constexpr int64_t kTileDepth = 32;
+inline constexpr int64_t kTileElements = kTileRows * kTileDepth;
+inline constexpr int64_t kStripsPerPair = 2;
+
+// Static, as the linker could otherwise keep the copy of an instruction set that this CPU lacks.
+static inline int64_t strip_pairs(int64_t outer) {
+  constexpr int64_t kRows = kStripsPerPair * kTileRows;
+  return (outer + kRows - 1) / kRows;
+}
+
+static inline int64_t tiles_of_depth(int64_t depth) {
+  return (depth + kTileDepth - 1) / kTileDepth;
+}
+
+// Elements of a packed operand.
+static inline int64_t packed_count(int64_t outer, int64_t depth) {
+  return strip_pairs(outer) * kStripsPerPair * tiles_of_depth(depth) * kTileElements;
+}
+
+enum class TileFormat { A, B };
+
+// Packs a matrix, rounding to nearest even. The range counts pairs of strips.
+template <class E>
+struct PackTiles {
+  const E* x = nullptr;  // [outer, depth], or [depth, outer] if transposed
+  int64_t stride = 0;
+  Transpose transpose = Transpose::No;
+  int64_t outer = 0, depth = 0;
+  TileFormat format = TileFormat::A;
+  Bf16* tiles = nullptr;  // [packed_count(outer, depth)]
+};
+
+// C[m, n] = A · Bᵀ of packed operands, or added to C.
+template <class T>
+struct TileProduct {
+  int64_t m = 0, n = 0, k = 0;
+  const Bf16* a = nullptr;  // A tiles, outer m
+  const Bf16* b = nullptr;  // B tiles, outer n
+  T* c = nullptr;
+  int64_t c_stride = 0;
+  Output output = Output::Overwrite;
+};
+
+// The part of a product that one call computes: pairs of strips of A and of B, at most kUnitPairs each.
+struct TileUnit {
+  int64_t a_begin = 0, a_end = 0;
+  int64_t b_begin = 0, b_end = 0;
+};
+
+// 256 × 256 sums are 256 KiB, and the packed operands of a block of depth as much again: half of a
+// second-level cache of 2 MiB, and of one of 512 KiB what streams through.
+inline constexpr int64_t kUnitPairs = 8;
+
+// Depth that is summed up before the next one is begun, in tiles: two strips of A are then 32 KiB, which stay
+// in the first cache while all of B's pass by.
+inline constexpr int64_t kDepthTiles = 16;
+
+// Floats of workspace that a unit needs: its sums, and a strip of A as the kernel likes it.
+inline constexpr int64_t kTileWorkspace =
+    kUnitPairs * kUnitPairs * 4 * kTileRows * kTileRows + kTileRows * kDepthTiles * kTileDepth;
+
+}  // namespace sluice
