@@ -251,6 +251,26 @@ void expect_rounded(const fs::path& model, const fs::path& source, StoredType dt
   }
 }
 
+TEST_F(Conversions, values_that_f16_cannot_hold_are_refused_by_name) {
+  MemoryPool pool;
+  const ModelConfig config = small_model();
+  const Decoder decoder(config);
+  const auto values = [&](size_t parameter) {
+    const Tensor tensor = random_values(pool, decoder, parameter);
+    if (parameter == 1) tensor.data<float>()[0] = 65520.0F;
+    return tensor;
+  };
+  write_model(path("large"), config,
+              checkpoint_tensors(decoder, pool,
+                                 {.values = values, .stored_type = [](size_t) { return StoredType::F32; }}));
+  EXPECT_BAD_INPUT(
+      convert_model(path("large"), path("f16"), Conversion{.dtype = StoredType::F16}),
+      decoder.parameters()[1].parameter->name +
+          ": cannot be written in f16: expected values up to 65504, got 65520 (bf16 has the range of "
+          "f32)");
+  EXPECT_FALSE(fs::exists(path("f16")));
+}
+
 TEST_F(Conversions, all_tensors_get_the_type_asked_for_rounded_to_nearest) {
   for (const std::string name : {"tiny_baseline", "tiny_gate_headwise", "tiny_gate_elementwise"}) {
     const fs::path source = golden(name);

@@ -39,6 +39,9 @@ AtomicDirectory::AtomicDirectory(const fs::path& target)
   if (target_.empty()) throw failure({.what = "the directory to write has no name"});
   std::error_code error;
   const fs::file_status status = fs::status(target_, error);
+  // A link stays one: the directory that it points to is filled.
+  if (fs::is_symlink(fs::symlink_status(target_, error)) && fs::exists(status))
+    target_ = fs::canonical(target_, error);
   if (fs::exists(status) && (!fs::is_directory(status) || !fs::is_empty(target_, error))) {
     throw failure({.where = target.string(),
                    .what = fs::is_directory(status) ? "is not empty" : "is not a directory",

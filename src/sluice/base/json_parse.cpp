@@ -84,8 +84,8 @@ class TreeBuilder final : public nlohmann::json_sax<Node> {
 
   Node* add(Node value) {
     if (++values_ > limits_.values) {
-      throw bad_input({.where = std::string(source_),
-                       .what = fmt::format("more than {} values", limits_.values)});
+      throw bad_input(
+          {.where = std::string(source_), .what = fmt::format("more than {} values", limits_.values)});
     }
     if (open_.empty()) return &(root_ = std::move(value));
     Open& parent = open_.back();

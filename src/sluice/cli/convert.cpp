@@ -60,7 +60,7 @@ Command convert_command() {
           .summary = "Rewrite a model in another layout or element type",
           .description =
               "Reads a model directory and writes another with the same values: gates in the layout asked "
-              "for, matrices in the element type asked for, tokenizer and generation settings beside them. "
+              "for, tensors in the element type asked for, tokenizer and generation settings beside them. "
               "A layout that cannot express the model is refused with the reason.",
           .examples = {"sluice convert path/to/model model-separate --layout separate",
                        "sluice convert path/to/model model-bf16 --dtype bf16"},

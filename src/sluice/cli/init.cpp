@@ -33,8 +33,9 @@ void run(const Request& request, const Session& session) {
 
 Action declare_init(Options& options) {
   auto request = std::make_shared<Request>();
-  options.argument({.name = "CONFIG", .value = "", .text = "A config.json, a directory with one, or a preset's name"},
-                   Presence::Required, request->config);
+  options.argument(
+      {.name = "CONFIG", .value = "", .text = "A config.json, a directory with one, or a preset's name"},
+      Presence::Required, request->config);
   options.argument({.name = "OUT", .value = "", .text = "The directory to write; it must not exist yet"},
                    Presence::Required, request->out);
   options.integer({.name = "--seed",

@@ -75,9 +75,10 @@ std::string as_text(const ParameterCount& count, const FlopCount& flops) {
 
 Action declare_params(Options& options) {
   auto path = std::make_shared<std::string>();
-  options.argument(
-      {.name = "CONFIG|MODEL", .value = "", .text = "A config.json, a model directory that has one, or a preset's name"},
-      Presence::Required, *path);
+  options.argument({.name = "CONFIG|MODEL",
+                    .value = "",
+                    .text = "A config.json, a model directory that has one, or a preset's name"},
+                   Presence::Required, *path);
   return [path](const Session& session) {
     const ModelConfig config = load_model_config(*path);
     const ParameterCount count = count_parameters(config);
@@ -89,14 +90,13 @@ Action declare_params(Options& options) {
 }  // namespace
 
 Command params_command() {
-  return {
-      .name = "params",
-      .summary = "Count a model's parameters and arithmetic",
-      .description =
-          "Counts parameters by part, floating-point operations per token, and what the gates add, from "
-          "the configuration alone.",
-      .examples = {"sluice params 1b-elementwise", "sluice params path/to/model --json"},
-      .declare = declare_params};
+  return {.name = "params",
+          .summary = "Count a model's parameters and arithmetic",
+          .description =
+              "Counts parameters by part, floating-point operations per token, and what the gates add, from "
+              "the configuration alone.",
+          .examples = {"sluice params 1b-elementwise", "sluice params path/to/model --json"},
+          .declare = declare_params};
 }
 
 }  // namespace sluice::cli

@@ -1,5 +1,6 @@
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -34,6 +35,18 @@ std::vector<TapPattern> patterns_of(const std::vector<std::string>& texts) {
   return patterns;
 }
 
+// Nothing captured would pass for nothing there.
+void check_captures(const std::vector<std::string>& texts, const Recorder& recorder) {
+  for (const std::string& text : texts) {
+    const TapPattern pattern(text);
+    const bool found = std::ranges::any_of(recorder.values(), [&](const auto& each) {
+      return pattern.matches({each.first.first, each.first.second});
+    });
+    if (!found)
+      throw usage_error({.where = "--capture", .what = fmt::format("the model has no \"{}\"", text)});
+  }
+}
+
 // A tap that is passed once has its name; attention of several sequences never happens here.
 void add_captures(const Recorder& recorder, std::vector<TensorOutput>& outputs) {
   for (const auto& [place, values] : recorder.values()) {
@@ -51,6 +64,7 @@ void run(const Request& request, const Session& session) {
   Recorder recorder(patterns_of(request.captures));
   ProbeChain probes({intervener.get(), &recorder});
   const Trace traced = trace(model.context(&probes), *model.decoder, ids);
+  check_captures(request.captures, recorder);
   std::vector<TensorOutput> outputs = outputs_of(traced);
   add_captures(recorder, outputs);
   SafetensorsMetadata metadata = {{"format", "pt"}, {"ids", fmt::format("{}", fmt::join(ids, ","))}};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/atomic_directory.h"
@@ -104,6 +105,20 @@ Tensor restyled(MemoryPool& pool, const Tensor& norm, WeightStyle to) {
   return other;
 }
 
+// Larger ones would become infinite.
+void check_f16(const Tensor& values, const NamedParameter& named) {
+  constexpr float kTooLarge = 65520.0F;  // halfway between the largest f16 and what would follow it
+  for (const float value : values.values<float>()) {
+    if (std::isfinite(value) && std::abs(value) >= kTooLarge) {
+      throw bad_input({.where = named.parameter->name,
+                       .what = "cannot be written in f16",
+                       .expected = "values up to 65504",
+                       .got = fmt::format("{}", value),
+                       .hint = "bf16 has the range of f32"});
+    }
+  }
+}
+
 class Converter {
  public:
   Converter(const Checkpoint& from, const Decoder& to, const Conversion& conversion)
@@ -111,6 +126,7 @@ class Converter {
 
   Tensor values(size_t parameter) {
     const Tensor values = from_.read(pool_, parameter, DType::F32);
+    if (stored_type(parameter) == StoredType::F16) check_f16(values, to_.parameters()[parameter]);
     return changes_style(parameter) ? restyled(pool_, values, to_.config().norm_style) : values;
   }
 

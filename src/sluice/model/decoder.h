@@ -59,7 +59,6 @@ class Decoder {
   Parameter& output_weight() { return config_.tied ? embedding_ : head_; }
 
  private:
-  void name_parameters();
   Var block(const Context& context, int64_t layer, const Var& x, const Placement& placement, KvCache* cache);
 
   ModelConfig config_;

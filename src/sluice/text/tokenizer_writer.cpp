@@ -104,7 +104,8 @@ std::string tokenizer_json(const TrainedBpe& trained, WordPattern pattern,
   std::string text = "{\n";
   for (const auto& [key, value] : file.items()) text += fmt::format(" {}: {},\n", quoted(key), value.dump());
   text += " \"model\": {\n";
-  for (const auto& [key, value] : model.items()) text += fmt::format("  {}: {},\n", quoted(key), value.dump());
+  for (const auto& [key, value] : model.items())
+    text += fmt::format("  {}: {},\n", quoted(key), value.dump());
   text += fmt::format("  \"vocab\": {},\n", vocabulary_json(trained));
   text += fmt::format("  \"merges\": {}\n }}\n}}\n", merges_json(trained));
   return text;

@@ -91,17 +91,33 @@ void pack_tiles(const PackTiles<E>& args, Range pairs) {
 // Vectors of a tile's 16 columns.
 constexpr int64_t kVectors = kTileRows / kLanes;
 constexpr int64_t kSums = kTileRows * kTileRows;
-constexpr int64_t kStripDepth = kDepthTiles * kTileDepth;
 
-// A strip of A in f32, row after row of kStripDepth.
+// Depth that is multiplied at once, in tiles: the strip of A is then 16 KiB of f32, half of a small first
+// cache.
+constexpr int64_t kSimdDepth = 8;
+static_assert(kSimdDepth <= kDepthTiles, "the workspace is made for that");
+
+// A strip of A in f32: [pairs of depth, 16 rows, 2]. The rows that are multiplied together lie together.
 void widen_strip(const Bf16* tiles, int64_t count, float* wide) {
   for (int64_t p = 0; p < count; ++p) {
     for (int64_t r = 0; r < kTileRows; ++r) {
       const Bf16* row = tiles + p * kTileElements + r * kTileDepth;
-      float* to = wide + r * kStripDepth + p * kTileDepth;
-      for_each_vector(0, kTileDepth,
-                      [&](int64_t i, auto part) { store(load_widened(row + i, part), to + i, part); });
+      float* to = wide + p * kTileElements + 2 * r;
+      for (int64_t pair = 0; pair < kTileRows; ++pair) {
+        alignas(8) const uint32_t both[2] = {uint32_t{row[2 * pair].bits} << 16,
+                                             uint32_t{row[2 * pair + 1].bits} << 16};
+        std::memcpy(to + pair * kTileDepth, both, sizeof both);
+      }
     }
+  }
+}
+
+// total[r] += x[2 r] · b
+template <int64_t kRows>
+HWY_INLINE void multiply_add(const float* x, const Vector (&b)[kVectors], Vector (&total)[kRows][kVectors]) {
+  for (int64_t r = 0; r < kRows; ++r) {
+    const Vector factor = set(x[2 * r]);
+    for (int64_t v = 0; v < kVectors; ++v) total[r][v] = hn::MulAdd(factor, b[v], total[r][v]);
   }
 }
 
@@ -113,19 +129,16 @@ HWY_INLINE void multiply_rows(const float* a, const Bf16* b, int64_t tiles, floa
     for (int64_t v = 0; v < kVectors; ++v) total[r][v] = load(sums + r * kTileRows + v * kLanes, Full{});
   }
   const Bits bits{};
-  const auto upper = hn::Set(bits, 0xffff0000U);
   for (int64_t pair = 0; pair < tiles * kTileRows; ++pair) {
     const auto* words = reinterpret_cast<const uint32_t*>(b + pair * kTileDepth);
-    for (int64_t v = 0; v < kVectors; ++v) {
-      const auto both = hn::LoadU(bits, words + v * kLanes);
-      const Vector even = hn::BitCast(tag, hn::ShiftLeft<16>(both));
-      const Vector odd = hn::BitCast(tag, hn::And(both, upper));
-      for (int64_t r = 0; r < kRows; ++r) {
-        const float* x = a + r * kStripDepth + 2 * pair;
-        total[r][v] = hn::MulAdd(set(x[0]), even, total[r][v]);
-        total[r][v] = hn::MulAdd(set(x[1]), odd, total[r][v]);
-      }
-    }
+    const float* x = a + pair * kTileDepth;
+    Vector half[kVectors];
+    for (int64_t v = 0; v < kVectors; ++v)
+      half[v] = hn::BitCast(tag, hn::ShiftLeft<16>(hn::LoadU(bits, words + v * kLanes)));
+    multiply_add(x, half, total);
+    for (int64_t v = 0; v < kVectors; ++v)
+      half[v] = hn::BitCast(tag, hn::And(hn::LoadU(bits, words + v * kLanes), hn::Set(bits, 0xffff0000U)));
+    multiply_add(x + 1, half, total);
   }
   for (int64_t r = 0; r < kRows; ++r) {
     for (int64_t v = 0; v < kVectors; ++v) store(total[r][v], sums + r * kTileRows + v * kLanes, Full{});
@@ -135,8 +148,8 @@ HWY_INLINE void multiply_rows(const float* a, const Bf16* b, int64_t tiles, floa
 // 12 sums, the two vectors of a word and one of A fill the 16 registers of AVX2.
 void multiply_strips(const float* a, const Bf16* b, int64_t tiles, float* sums) {
   multiply_rows<6>(a, b, tiles, sums);
-  multiply_rows<5>(a + 6 * kStripDepth, b, tiles, sums + 6 * kTileRows);
-  multiply_rows<5>(a + 11 * kStripDepth, b, tiles, sums + 11 * kTileRows);
+  multiply_rows<5>(a + 2 * 6, b, tiles, sums + 6 * kTileRows);
+  multiply_rows<5>(a + 2 * 11, b, tiles, sums + 11 * kTileRows);
 }
 
 void write_tile(const TileProduct<float>& args, int64_t row, int64_t column, const float* sums) {
@@ -160,8 +173,8 @@ void tile_product(const TileProduct<float>& args, const TileUnit& unit, float* w
   float* sums = workspace;  // [a_strips, b_strips, 16, 16]
   float* wide = workspace + a_strips * b_strips * kSums;
   clear(sums, a_strips * b_strips * kSums);
-  for (int64_t p = 0; p < tiles; p += kDepthTiles) {
-    const int64_t depth = smaller(kDepthTiles, tiles - p);
+  for (int64_t p = 0; p < tiles; p += kSimdDepth) {
+    const int64_t depth = smaller(kSimdDepth, tiles - p);
     for (int64_t i = 0; i < a_strips; ++i) {
       widen_strip(args.a + ((a_first + i) * tiles + p) * kTileElements, depth, wide);
       for (int64_t j = 0; j < b_strips; ++j) {
