@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds and runs them all; the last line is "N passed, N failed".
-# Arguments go to every ctest run, e.g. ./test.sh -R Tape
+# Arguments go to ctest, e.g. ./test.sh -R Tape
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -19,14 +19,12 @@ fail_step() {
   failed=$((failed + 1))
 }
 
-# run_tests NAME PRESET CTEST_ARGUMENT...
+# run_tests CTEST_ARGUMENT...
 run_tests() {
-  local name=$1 preset=$2 status=0 junit=$PWD/build/$1.junit.xml counts
-  shift 2
-  echo "== $name"
+  local status=0 junit=$PWD/build/dev.junit.xml counts
   rm -f "$junit"
   # Only what failed or was skipped is worth reading; ctest keeps the rest in its own log.
-  ctest --preset "$preset" --parallel "$(nproc)" --output-junit "$junit" "$@" 2>&1 |
+  ctest --preset dev --parallel "$(nproc)" --output-junit "$junit" "$@" 2>&1 |
     { grep -Ev '^ +Start +[0-9]+: |   Passed +[0-9.]+ sec$' || true; } || status=$?
   if [[ ! -f $junit ]]; then
     fail_step "ctest"
@@ -45,18 +43,12 @@ if ! scripts/install-deps.sh --tests; then
   finish
 fi
 
-if scripts/build.sh dev; then
+if scripts/build.sh dev all sluice_tests_sanitized; then
   # The shards run every unit test; by name they are there for an argument to choose from.
   if (($# == 0)); then set -- --label-exclude '^unit$'; fi
-  run_tests dev dev "$@"
+  run_tests "$@"
 else
   fail_step "building preset dev"
-fi
-
-if scripts/build.sh asan sluice_tests fuzz_targets; then
-  run_tests asan asan --label-regex '^(unit_shard|corpus)$' "$@"
-else
-  fail_step "building preset asan"
 fi
 
 finish

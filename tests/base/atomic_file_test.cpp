@@ -65,6 +65,19 @@ TEST_F(AtomicFiles, CommitPutsTheWholeContentInPlace) {
   EXPECT_EQ(directory_.entries(), 1u);
 }
 
+TEST_F(AtomicFiles, BytesAlreadyWrittenCanBeReplaced) {
+  const std::string large(100'000, 'x');
+  AtomicFile file(path("a"));
+  file.write("head ");
+  file.write(large);
+  file.overwrite(0, std::as_bytes(std::span("HEAD", 4)));
+  file.write(" tail");
+  file.overwrite(large.size() + 6, std::as_bytes(std::span("T", 1)));
+  EXPECT_THROW(file.overwrite(large.size() + 10, std::as_bytes(std::span("T", 1))), AssertionError);
+  file.commit();
+  EXPECT_EQ(content(path("a")), "HEAD " + large + " Tail");
+}
+
 TEST_F(AtomicFiles, WithoutCommitNothingChanges) {
   directory_.file("a", "old");
   {

@@ -89,6 +89,13 @@ void add_sums(std::vector<RangeCase>& cases) {
                    [x = normal(kCount, 1)](const auto& kernels, Range range, Outputs& out) {
                      kernels.block_sum({.x = x.data(), .count = kCount, .sums = out[0].values.data()}, range);
                    }});
+  cases.push_back({"block_square_sum",
+                   kBlocks,
+                   {output(kBlocks)},
+                   [x = normal(kCount, 1)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.block_square_sum({.x = x.data(), .count = kCount, .sums = out[0].values.data()},
+                                              range);
+                   }});
   constexpr int64_t kRows = 7, kCols = 203;
   cases.push_back({"column_sum",
                    kCols,
@@ -132,6 +139,30 @@ void add_few_rows(std::vector<RangeCase>& cases) {
                    {output(kRows * kOutputs, 1, kOutputs)},
                    [=](const auto& kernels, Range range, Outputs& out) {
                      kernels.few_rows_bf16(product(narrow.data(), out), range);
+                   }});
+}
+
+void add_optimizer(std::vector<RangeCase>& cases) {
+  constexpr int64_t kCount = 203;
+  Output second = output(kCount);
+  for (float& value : second.values) value *= value;  // a mean of squares
+  cases.push_back({"adamw",
+                   kCount,
+                   {output(kCount), output(kCount), second},
+                   [grad = normal(kCount, 1)](const auto& kernels, Range range, Outputs& out) {
+                     kernels.adamw({.value = out[0].values.data(),
+                                    .grad = grad.data(),
+                                    .first = out[1].values.data(),
+                                    .second = out[2].values.data(),
+                                    .grad_scale = 0.5F,
+                                    .rate = 1e-2F,
+                                    .beta1 = 0.9F,
+                                    .beta2 = 0.95F,
+                                    .eps = 1e-8F,
+                                    .decay = 0.1F,
+                                    .first_correction = 10.0F,
+                                    .second_correction = 20.0F},
+                                   range);
                    }});
 }
 
@@ -324,6 +355,7 @@ std::vector<RangeCase> range_cases() {
   add_elementwise(cases);
   add_sums(cases);
   add_few_rows(cases);
+  add_optimizer(cases);
   add_embedding(cases);
   add_rms_norm(cases);
   add_norm_rope(cases, Norm::With);

@@ -31,6 +31,7 @@ std::map<std::string, Address> functions(const Kernels<T>& table) {
                                               FUNCTION(clip_forward),
                                               FUNCTION(clip_backward),
                                               FUNCTION(block_sum),
+                                              FUNCTION(block_square_sum),
                                               FUNCTION(column_sum),
                                               FUNCTION(repeat_row),
                                               FUNCTION(to_bf16),
@@ -47,7 +48,8 @@ std::map<std::string, Address> functions(const Kernels<T>& table) {
                                               FUNCTION(gate_backward),
                                               FUNCTION(gate_values),
                                               FUNCTION(cross_entropy_forward),
-                                              FUNCTION(cross_entropy_backward)};
+                                              FUNCTION(cross_entropy_backward),
+                                              FUNCTION(adamw)};
 #undef FUNCTION
   EXPECT_EQ(functions.size() * sizeof(Address), sizeof table) << "a kernel is missing in the list above";
   return functions;

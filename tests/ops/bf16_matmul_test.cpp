@@ -41,14 +41,20 @@ constexpr float kOld = 3.0F;  // what C holds before
 
 std::vector<float> product_of(const Context& context, const Case& test, const Tensor& a, const Tensor& b) {
   std::vector<float> c(static_cast<size_t>(test.m * test.n), kOld);
+  const auto stored = [](const Tensor& x, Transpose transpose) {
+    const bool narrow = x.dtype() == DType::BF16;
+    return Bf16Operand{.f32 = narrow ? nullptr : x.data<float>(),
+                       .bf16 = narrow ? x.data<Bf16>() : nullptr,
+                       .stride = x.cols(),
+                       .transpose = transpose};
+  };
   bf16_matmul(context, {.m = test.m,
                         .n = test.n,
                         .k = test.k,
-                        .a = a,
-                        .a_transpose = test.a,
-                        .b = b,
-                        .b_transpose = test.b,
+                        .a = stored(a, test.a),
+                        .b = stored(b, test.b),
                         .c = c.data(),
+                        .c_stride = test.n,
                         .output = test.output});
   return c;
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +14,6 @@
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
-#include "sluice/base/interrupt.h"
 
 namespace sluice {
 namespace {
@@ -101,6 +101,21 @@ void AtomicFile::write(std::string_view text) {
   }
 }
 
+void AtomicFile::overwrite(std::size_t offset, std::span<const std::byte> bytes) {
+  check_open();
+  flush();
+  const off_t end = ::lseek(file_.get(), 0, SEEK_CUR);
+  SLUICE_ASSERT(offset + bytes.size() <= static_cast<std::size_t>(end),
+                "AtomicFile::overwrite: {} bytes at {} of {}", bytes.size(), offset, end);
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("cannot write");
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::size_t>(count);
+  }
+}
+
 void AtomicFile::commit() {
   check_open();
   flush();
@@ -119,7 +134,6 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_through(std::string_view bytes) {
-  throw_if_interrupted();
   while (!bytes.empty()) {
     const ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

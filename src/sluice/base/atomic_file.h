@@ -24,6 +24,9 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
+
+  // Replaces bytes that were written before: for a header whose figures are known only at the end.
+  void overwrite(std::size_t offset, std::span<const std::byte> bytes);
   void commit();
 
  private:

@@ -10,10 +10,10 @@
 namespace sluice::cli {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table = {params_command(),     init_command(),   convert_command(),
-                                             trace_command(),      eval_command(),   generate_command(),
-                                             tokenizer_command(),  doctor_command(), bench_command(),
-                                             completion_command(), help_command()};
+  static const std::vector<Command> table = {
+      params_command(),   init_command(),       convert_command(), trace_command(), eval_command(),
+      generate_command(), tokenizer_command(),  data_command(),    train_command(), doctor_command(),
+      bench_command(),    completion_command(), help_command()};
   return table;
 }
 

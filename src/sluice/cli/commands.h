@@ -8,6 +8,7 @@ namespace sluice::cli {
 Command bench_command();
 Command completion_command();
 Command convert_command();
+Command data_command();
 Command doctor_command();
 Command eval_command();
 Command generate_command();
@@ -16,6 +17,7 @@ Command init_command();
 Command params_command();
 Command tokenizer_command();
 Command trace_command();
+Command train_command();
 
 // In the order in which help lists them.
 const std::vector<Command>& commands();

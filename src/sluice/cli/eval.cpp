@@ -5,6 +5,7 @@
 #include <numbers>
 #include <ostream>
 
+#include "sluice/base/interrupt.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/progress.h"
@@ -66,6 +67,7 @@ void run(const Request& request, const Session& session) {
   size_t bytes = 0;
   Progress progress(session.log, "chunks", static_cast<int64_t>(chunks.size()));
   for (const auto& chunk : chunks) {
+    throw_if_interrupted();
     results.push_back(chunk_nll(model.context(intervener.get()), *model.decoder, chunk));
     if (request.ids_file.empty()) bytes += model.tokenizer.decode(chunk.subspan(1)).size();
     progress.done(1);

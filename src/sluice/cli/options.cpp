@@ -77,6 +77,14 @@ void Options::integer(const Integer& option, int& target) {
   descriptions_.push_back({.name = option.name, .value = option.value, .text = option.text});
 }
 
+void Options::integer(const Integer& option, std::optional<std::int64_t>& target) {
+  const auto keep = [&target](std::int64_t value) { target = value; };
+  parser_->add_option_function<std::int64_t>(option.name, keep)
+      ->type_name(option.value)
+      ->check(integer_between(option.low, option.high));
+  descriptions_.push_back({.name = option.name, .value = option.value, .text = option.text});
+}
+
 void Options::number(const Number& option, double& target) {
   parser_->add_option(option.name, target)
       ->type_name(option.value)
@@ -96,7 +104,9 @@ void Options::text(const OptionDescription& option, std::optional<std::string>& 
 }
 
 void Options::list(const OptionDescription& option, std::vector<std::string>& target) {
-  parser_->add_option(option.name, target)->type_name(option.value)->expected(1, 1 << 20);
+  CLI::Option* added =
+      parser_->add_option(option.name, target)->type_name(option.value)->expected(1, 1 << 20);
+  if (!option.words.empty()) added->check(one_of(option.words));
   descriptions_.push_back(option);
 }
 
@@ -121,8 +131,9 @@ void Options::argument(const OptionDescription& argument, Presence presence, std
   descriptions_.push_back(argument);
 }
 
-void Options::arguments(const OptionDescription& argument, std::vector<std::string>& target) {
-  parser_->add_option(argument.name, target)->required();
+void Options::arguments(const OptionDescription& argument, Presence presence,
+                        std::vector<std::string>& target) {
+  parser_->add_option(argument.name, target)->required(presence == Presence::Required);
   descriptions_.push_back(argument);
 }
 

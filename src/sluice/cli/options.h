@@ -2,6 +2,7 @@
 // not see it, and errors are worded here.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,7 @@ class Options {
     long low = 0, high = 0;
   };
   void integer(const Integer& option, int& target);
+  void integer(const Integer& option, std::optional<std::int64_t>& target);
 
   struct Number {
     std::string name, value, text;
@@ -48,7 +50,7 @@ class Options {
   void text(const OptionDescription& option, std::string& target);
   void text(const OptionDescription& option, std::optional<std::string>& target);
 
-  // Several values after one name: --data a.txt b.txt
+  // Several values after one name: --data a.txt b.txt. Of a few words if the description lists them.
   void list(const OptionDescription& option, std::vector<std::string>& target);
 
   // One value after the name, which may be there several times: --special A --special B
@@ -60,8 +62,8 @@ class Options {
   // A word without a name, by position. Of a few words if the description lists them.
   void argument(const OptionDescription& argument, Presence presence, std::string& target);
 
-  // All words without a name that are left; at least one.
-  void arguments(const OptionDescription& argument, std::vector<std::string>& target);
+  // All words without a name that are left; at least one if they are required.
+  void arguments(const OptionDescription& argument, Presence presence, std::vector<std::string>& target);
 
   // Puts --help, which every command has, into the descriptions.
   void describe_help();

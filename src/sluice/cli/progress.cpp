@@ -5,8 +5,6 @@
 
 #include <cstdio>
 
-#include "sluice/base/interrupt.h"
-
 namespace sluice::cli {
 namespace {
 
@@ -33,7 +31,6 @@ Progress::~Progress() {
 }
 
 void Progress::done(int64_t count) {
-  throw_if_interrupted();
   done_ += count;
   const auto now = Clock::now();
   if (now - shown_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval)))
@@ -42,20 +39,22 @@ void Progress::done(int64_t count) {
   show();
 }
 
-void Progress::show() {
+std::string Progress::text() const {
   const double seconds = std::chrono::duration<double>(shown_ - start_).count();
   const double rate = static_cast<double>(done_) / seconds;
+  if (total_ == 0) return fmt::format("{} {}, {:.1f} per s", done_, unit_, rate);
   const double left = static_cast<double>(total_ - done_) / rate;
-  const std::string text =
-      fmt::format("{}/{} {}, {:.1f} per s, {:.0f} s left", done_, total_, unit_, rate, left);
+  return fmt::format("{}/{} {}, {:.1f} per s, {:.0f} s left{}{}", done_, total_, unit_, rate, left,
+                     note_.empty() ? "" : ", ", note_);
+}
+
+void Progress::show() {
   if (terminal_) {
-    std::fputs(
-        fmt::format("\r\033[K[{}] {}", bar(static_cast<double>(done_) / static_cast<double>(total_)), text)
-            .c_str(),
-        stderr);
+    const double share = total_ == 0 ? 0 : static_cast<double>(done_) / static_cast<double>(total_);
+    std::fputs(fmt::format("\r\033[K[{}] {}", bar(share), text()).c_str(), stderr);
     std::fflush(stderr);
   } else {
-    log_.info("{}", text);
+    log_.info("{}", text());
   }
 }
 

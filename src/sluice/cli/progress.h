@@ -12,19 +12,22 @@ namespace sluice::cli {
 
 class Progress {
  public:
-  // `unit` is counted by done(): "chunks".
+  // `unit` is counted by done(): "chunks". A total of 0 is one that nobody knows.
   Progress(Log& log, std::string unit, int64_t total);
   ~Progress();
 
-  // Throws if the user wants to stop.
   void done(int64_t count);
+
+  // Shown behind the rest from now on.
+  void note(std::string text) { note_ = std::move(text); }
 
  private:
   void show();
+  std::string text() const;
 
   using Clock = std::chrono::steady_clock;
   Log& log_;
-  std::string unit_;
+  std::string unit_, note_;
   int64_t total_, done_ = 0;
   bool terminal_;
   Clock::time_point start_ = Clock::now(), shown_ = start_;

@@ -90,7 +90,7 @@ void declare_input(Options& options, TokenizerOptions& target) {
        .value = "",
        .text = "encode, decode: a tokenizer.json or a model directory. train: texts (.jsonl: the "
                "text of each line; -: standard input)"},
-      target.files);
+      Presence::Required, target.files);
   options.text(
       {.name = "--jsonl",
        .value = "F",

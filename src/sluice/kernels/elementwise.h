@@ -58,8 +58,8 @@ struct ClipBackward {
   T limit = 0;
 };
 
-// Sums of fixed blocks, so that the total does not depend on how the blocks are shared out. The range counts
-// blocks.
+// Sums of fixed blocks, or sums of their squares, so that the total does not depend on how the blocks are
+// shared out. The range counts blocks.
 inline constexpr int64_t kSumBlock = 4096;
 template <class T>
 struct BlockSum {

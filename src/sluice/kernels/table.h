@@ -12,6 +12,7 @@
 #include "sluice/kernels/gemm.h"
 #include "sluice/kernels/loss.h"
 #include "sluice/kernels/norm.h"
+#include "sluice/kernels/optimizer.h"
 #include "sluice/kernels/tiles.h"
 
 namespace sluice {
@@ -37,6 +38,7 @@ struct Kernels {
   RangeKernel<ClipForward<T>> clip_forward = nullptr;
   RangeKernel<ClipBackward<T>> clip_backward = nullptr;
   RangeKernel<BlockSum<T>> block_sum = nullptr;
+  RangeKernel<BlockSum<T>> block_square_sum = nullptr;
   RangeKernel<ColumnSum<T>> column_sum = nullptr;
   RangeKernel<RepeatRow<T>> repeat_row = nullptr;
   RangeKernel<ToBf16<T>> to_bf16 = nullptr;
@@ -60,6 +62,8 @@ struct Kernels {
 
   RangeKernel<CrossEntropyForward<T>> cross_entropy_forward = nullptr;
   RangeKernel<CrossEntropyBackward<T>> cross_entropy_backward = nullptr;
+
+  RangeKernel<AdamWStep<T>> adamw = nullptr;
 };
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "sluice/base/atomic_directory.h"
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/error.h"
+#include "sluice/base/interrupt.h"
 #include "sluice/base/json.h"
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
@@ -125,6 +126,7 @@ class Converter {
       : from_(from), to_(to), conversion_(conversion) {}
 
   Tensor values(size_t parameter) {
+    throw_if_interrupted();
     const Tensor values = from_.read(pool_, parameter, DType::F32);
     if (stored_type(parameter) == StoredType::F16) check_f16(values, to_.parameters()[parameter]);
     return changes_style(parameter) ? restyled(pool_, values, to_.config().norm_style) : values;

@@ -79,7 +79,10 @@ Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& 
   Var x = watched_rows(points::kEmbedding, embedding(context, use(context, embedding_), ids));
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
     KvCache* cache = caches == nullptr ? nullptr : &(*caches)[static_cast<size_t>(layer)];
-    x = block(context, layer, x, placement, cache);
+    x = run_block(context, activations_, {x},
+                  [this, layer, placement, cache](const Context& inner, const std::vector<Var>& inputs) {
+                    return block(inner, layer, inputs[0], placement, cache);
+                  });
   }
   return watched_rows(points::kFinalNorm, final_norm_.apply(context, x));
 }

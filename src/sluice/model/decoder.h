@@ -6,6 +6,7 @@
 #include "sluice/base/random.h"
 #include "sluice/model/config.h"
 #include "sluice/nn/attention.h"
+#include "sluice/ops/recompute.h"
 
 namespace sluice {
 
@@ -46,6 +47,9 @@ class Decoder {
 
   void initialise(Engine& engine, const Random& random);
 
+  // Whether blocks keep their intermediates for the gradient or compute them again; the values are the same.
+  void set_activations(Activations activations) { activations_ = activations; }
+
   // Positions of sequences that start at `past`.
   Placement place(const Context& context, const Sequences& sequences, int64_t past = 0);
 
@@ -65,6 +69,7 @@ class Decoder {
   Parameter embedding_, head_;
   std::vector<DecoderBlock> blocks_;
   Norm final_norm_;
+  Activations activations_ = Activations::Keep;
   RopeTable rope_;  // as many positions as have been asked for so far
   std::vector<NamedParameter> parameters_;
 };

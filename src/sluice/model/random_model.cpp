@@ -4,6 +4,7 @@
 
 #include "sluice/base/atomic_directory.h"
 #include "sluice/base/atomic_file.h"
+#include "sluice/base/interrupt.h"
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
 #include "sluice/model/decoder_parameters.h"
@@ -16,7 +17,10 @@ void write_random_model(const RandomModel& model, const Threads& threads, const 
   MemoryPool pool;
   const ParameterSource source{
       .values =
-          [&](size_t i) { return initial_values(pool, threads, decoder.parameters()[i], random.child(i)); },
+          [&](size_t i) {
+            throw_if_interrupted();
+            return initial_values(pool, threads, decoder.parameters()[i], random.child(i));
+          },
       .stored_type =
           [&](size_t i) {
             return decoder.parameters()[i].role == ParameterRole::Matrix ? model.dtype : StoredType::F32;

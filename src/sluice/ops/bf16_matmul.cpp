@@ -9,37 +9,37 @@ namespace {
 // would be 600.
 constexpr int64_t kChunk = 4096;
 
-// An operand as packing sees it.
-struct Operand {
-  const Tensor& x;
-  Transpose transpose;  // No: [outer, depth]
+// An operand as packing sees it: [outer, depth], or its transpose.
+struct PackRequest {
+  const Bf16Operand& operand;
+  Transpose transpose;
   int64_t outer, depth;
   TileFormat format;
 };
 
 template <class E>
-void pack_elements(const Context& context, RangeKernel<PackTiles<E>> kernel, const Operand& operand,
-                   int64_t first, const Tensor& tiles) {
-  const int64_t stride = operand.x.cols();
-  const PackTiles<E> args{
-      .x = operand.x.data<E>() + (operand.transpose == Transpose::No ? first * stride : first),
-      .stride = stride,
-      .transpose = operand.transpose,
-      .outer = operand.outer,
-      .depth = operand.depth,
-      .format = operand.format,
-      .tiles = tiles.data<Bf16>()};
-  context.run(kernel, args, strip_pairs(operand.outer), operand.depth * kTileRows);
+void pack_elements(const Context& context, RangeKernel<PackTiles<E>> kernel, const E* x,
+                   const PackRequest& request, const Tensor& tiles) {
+  const PackTiles<E> args{.x = x,
+                          .stride = request.operand.stride,
+                          .transpose = request.transpose,
+                          .outer = request.outer,
+                          .depth = request.depth,
+                          .format = request.format,
+                          .tiles = tiles.data<Bf16>()};
+  context.run(kernel, args, strip_pairs(request.outer), request.depth * kTileRows);
 }
 
 // Outer indices from `first` on.
-Tensor packed(const Context& context, const Operand& operand, int64_t first) {
-  const Tensor tiles = context.empty({packed_count(operand.outer, operand.depth)}, DType::BF16);
+Tensor packed(const Context& context, const PackRequest& request, int64_t first) {
+  const Tensor tiles = context.empty({packed_count(request.outer, request.depth)}, DType::BF16);
   const Kernels<float>& kernels = context.kernels<float>();
-  if (operand.x.dtype() == DType::BF16) {
-    pack_elements<Bf16>(context, kernels.pack_tiles_bf16, operand, first, tiles);
+  const auto& [f32, bf16, stride, ignored] = request.operand;
+  const int64_t skipped = request.transpose == Transpose::No ? first * stride : first;
+  if (bf16 != nullptr) {
+    pack_elements(context, kernels.pack_tiles_bf16, bf16 + skipped, request, tiles);
   } else {
-    pack_elements<float>(context, kernels.pack_tiles, operand, first, tiles);
+    pack_elements(context, kernels.pack_tiles, f32 + skipped, request, tiles);
   }
   return tiles;
 }
@@ -62,9 +62,9 @@ void multiply(const Context& context, const TileProduct<float>& product) {
 }  // namespace
 
 void bf16_matmul(const Context& context, const Bf16Product& product) {
-  const Tensor a = packed(context, {product.a, product.a_transpose, product.m, product.k, TileFormat::A}, 0);
+  const Tensor a = packed(context, {product.a, product.a.transpose, product.m, product.k, TileFormat::A}, 0);
   // B is given as [k, n], but packed by its columns.
-  const Transpose by_column = product.b_transpose == Transpose::Yes ? Transpose::No : Transpose::Yes;
+  const Transpose by_column = product.b.transpose == Transpose::Yes ? Transpose::No : Transpose::Yes;
   for (int64_t first = 0; first < product.n; first += kChunk) {
     const int64_t columns = std::min(kChunk, product.n - first);
     const Tensor b = packed(context, {product.b, by_column, columns, product.k, TileFormat::B}, first);
@@ -74,7 +74,7 @@ void bf16_matmul(const Context& context, const Bf16Product& product) {
                        .a = a.data<Bf16>(),
                        .b = b.data<Bf16>(),
                        .c = product.c + first,
-                       .c_stride = product.n,
+                       .c_stride = product.c_stride,
                        .output = product.output});
   }
 }

@@ -6,13 +6,20 @@
 
 namespace sluice {
 
+// A stored matrix: one of the two pointers is set.
+struct Bf16Operand {
+  const float* f32 = nullptr;
+  const Bf16* bf16 = nullptr;
+  int64_t stride = 0;  // elements from one stored row to the next
+  Transpose transpose = Transpose::No;
+};
+
+// C[m, n] = op(A)[m, k] · op(B)[k, n], or added to C.
 struct Bf16Product {
   int64_t m = 0, n = 0, k = 0;
-  Tensor a;  // F32 or BF16: [m, k], or [k, m] if transposed
-  Transpose a_transpose = Transpose::No;
-  Tensor b;  // F32 or BF16: [k, n], or [n, k] if transposed
-  Transpose b_transpose = Transpose::No;
-  float* c = nullptr;  // [m, n]
+  Bf16Operand a, b;
+  float* c = nullptr;
+  int64_t c_stride = 0;
   Output output = Output::Overwrite;
 };
 

@@ -12,12 +12,17 @@ namespace sluice {
 class Tape;
 class Probe;  // nn/tap.h
 
+// What the operands of matrix products are rounded to; sums, and everything else, are f32 either way.
+enum class Precision { F32, Bf16 };
+
 struct Context {
   Engine& engine;
   Tape* tape = nullptr;    // none: inference, nothing is kept
   Probe* probe = nullptr;  // none: nobody watches
+  Precision precision = Precision::F32;
 
-  Context with_tape(Tape* other) const { return {engine, other, probe}; }
+  Context with_tape(Tape* other) const { return {engine, other, probe, precision}; }
+  Context with_probe(Probe* other) const { return {engine, tape, other, precision}; }
 
   const Threads& threads() const { return engine.threads(); }
 

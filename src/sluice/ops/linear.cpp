@@ -43,7 +43,7 @@ void run_few_rows(const Context& context, RangeKernel<Args> kernel, const Args& 
 template <class T>
 void multiply(const Context& context, const Sizes& sizes, const Var& x, const Var& weight,
               const Destination& y) {
-  if (sizes.n < kFewRows) {
+  if (sizes.n < kFewRows && context.precision == Precision::F32) {
     return run_few_rows(context, context.kernels<T>().few_rows, few_rows_of<T, T>(sizes, x, weight, y),
                         sizes.m);
   }
@@ -72,14 +72,15 @@ void multiply_bf16(const Context& context, const Sizes& sizes, const Var& x, con
     return run_few_rows(context, kernels.few_rows_bf16,
                         few_rows_of<float, Bf16>(sizes, rounded(context, x), weight, y), sizes.m);
   }
-  bf16_matmul(context, {.m = sizes.n,
-                        .n = sizes.m,
-                        .k = sizes.k,
-                        .a = x.value(),
-                        .b = weight.value(),
-                        .b_transpose = Transpose::Yes,
-                        .c = y.tensor.data<float>(),
-                        .output = y.output});
+  bf16_matmul(context,
+              {.m = sizes.n,
+               .n = sizes.m,
+               .k = sizes.k,
+               .a = {.f32 = x.value().data<float>(), .stride = sizes.k},
+               .b = {.bf16 = weight.value().data<Bf16>(), .stride = sizes.k, .transpose = Transpose::Yes},
+               .c = y.tensor.data<float>(),
+               .c_stride = sizes.m,
+               .output = y.output});
 }
 
 template <class T>

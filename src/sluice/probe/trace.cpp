@@ -47,7 +47,7 @@ Trace trace(const Context& context, Decoder& decoder, std::span<const int32_t> i
   Recorder recorder({TapPattern(points::kEmbedding), TapPattern(points::kResidual),
                      TapPattern(points::kProbs), TapPattern(points::kGate)});
   ProbeChain chain({context.probe, &recorder});
-  const Context watched{context.engine, nullptr, &chain};
+  const Context watched = context.with_probe(&chain);
   const Tensor input = Tensor::from<int32_t>(context.engine.pool(), {tokens}, ids);
   const Var hidden = decoder.hidden(watched, input, decoder.place(context, Sequences::equal(1, tokens)));
 

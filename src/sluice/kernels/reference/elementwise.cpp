@@ -56,6 +56,16 @@ void block_sum(const BlockSum<T>& args, Range blocks) {
 }
 
 template <class T>
+void block_square_sum(const BlockSum<T>& args, Range blocks) {
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+    const int64_t end = std::min(args.count, (block + 1) * kSumBlock);
+    T sum = 0;
+    for (int64_t i = block * kSumBlock; i < end; ++i) sum += args.x[i] * args.x[i];
+    args.sums[block] = sum;
+  }
+}
+
+template <class T>
 void column_sum(const ColumnSum<T>& args, Range columns) {
   for (int64_t row = 0; row < args.rows; ++row) {
     for (int64_t col = columns.begin; col < columns.end; ++col) args.y[col] += args.x[row * args.cols + col];
@@ -90,6 +100,7 @@ void add_elementwise(Kernels<T>& table) {
   table.clip_forward = clip_forward<T>;
   table.clip_backward = clip_backward<T>;
   table.block_sum = block_sum<T>;
+  table.block_square_sum = block_square_sum<T>;
   table.column_sum = column_sum<T>;
   table.repeat_row = repeat_row<T>;
   table.to_bf16 = round_to_bf16<T>;

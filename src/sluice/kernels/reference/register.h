@@ -24,6 +24,8 @@ template <class T>
 void add_norm(Kernels<T>& table);
 
 template <class T>
+void add_optimizer(Kernels<T>& table);
+template <class T>
 void add_tiles(Kernels<T>& table);
 
 template <class T>

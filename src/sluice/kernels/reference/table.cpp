@@ -13,6 +13,7 @@ Kernels<T> table() {
   add_gemm(table);
   add_loss(table);
   add_norm(table);
+  add_optimizer(table);
   add_tiles(table);
   return table;
 }

@@ -47,6 +47,14 @@ void block_sum(const BlockSum<float>& args, Range blocks) {
   }
 }
 
+void block_square_sum(const BlockSum<float>& args, Range blocks) {
+  for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+    const float* x = args.x + block * kSumBlock;
+    const int64_t left = args.count - block * kSumBlock;
+    args.sums[block] = dot(x, x, left < kSumBlock ? left : kSumBlock);
+  }
+}
+
 // Four rows at a time, so that y is read and written once per four rows of x.
 void column_sum(const ColumnSum<float>& args, Range columns) {
   constexpr int64_t kRows = 4;
@@ -118,6 +126,7 @@ void add_elementwise(Kernels<float>& table) {
   table.clip_forward = clip_forward;
   table.clip_backward = clip_backward;
   table.block_sum = block_sum;
+  table.block_square_sum = block_square_sum;
   table.column_sum = column_sum;
   table.repeat_row = repeat_row;
   table.to_bf16 = to_bf16;

@@ -13,6 +13,7 @@ void fill(Kernels<float>& table) {
   add_gate(table);
   add_loss(table);
   add_norm(table);
+  add_optimizer(table);
   add_tiles(table);
 }
 

@@ -16,6 +16,7 @@ void add_few_rows(Kernels<float>& table);
 void add_gate(Kernels<float>& table);
 void add_loss(Kernels<float>& table);
 void add_norm(Kernels<float>& table);
+void add_optimizer(Kernels<float>& table);
 void add_tiles(Kernels<float>& table);
 
 // All of the above and the matrix product of OpenBLAS.

@@ -1,0 +1,47 @@
+// The few figures that tell a gated model from a baseline at a glance: attention sink, massive activation,
+// gates. Collected while sequences pass; nothing is kept.
+#pragma once
+
+#include <vector>
+
+#include "sluice/nn/tap.h"
+
+namespace sluice {
+
+struct Pulse {
+  double sink = 0;            // mean probability on key 0 over heads and queries, then over layers
+  double sink_floor = 0;      // what uniform causal attention would give: H_n / n
+  double sink_late = 0;       // the same without the first 4 queries
+  double max_activation = 0;  // mean over layers of the largest |block output|
+  bool gated = false;
+  double gate_mean = 0;
+  double gate_closed = 0;  // share below 0.1
+  int64_t sequences = 0, tokens = 0;
+};
+
+class PulseProbe : public Probe {
+ public:
+  bool wants(const TapName& name) const override;
+  Tensor visit(const Context& context, const TapName& name, const Tensor& value) override;
+
+  // Of everything seen so far.
+  Pulse pulse() const;
+
+ private:
+  struct Layer {
+    double sink = 0, sink_late = 0;  // sums over heads and queries
+    int64_t queries = 0, late_queries = 0;
+    double max_activation = 0;
+  };
+
+  void see_probabilities(Layer& layer, const Tensor& probs);
+  Layer& layer(int64_t index);
+
+  std::vector<Layer> layers_;
+  double floor_ = 0;  // sum over sequences
+  int64_t sequences_ = 0, tokens_ = 0;
+  double gate_sum_ = 0;
+  int64_t gate_count_ = 0, gate_closed_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,11 @@
+// What the commands that train share: progress, and the figures beside the validation loss.
+#pragma once
+
+#include "sluice/cli/command.h"
+#include "sluice/train/run.h"
+
+namespace sluice::cli {
+
+RunEnd train_with_progress(Run& run, const RunConfig& config, Engine& engine, const Session& session);
+
+}  // namespace sluice::cli

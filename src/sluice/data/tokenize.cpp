@@ -1,0 +1,79 @@
+#include "sluice/data/tokenize.h"
+
+#include <algorithm>
+
+#include "sluice/base/assert.h"
+#include "sluice/base/error.h"
+#include "sluice/data/text_reader.h"
+#include "sluice/data/token_shard_writer.h"
+
+namespace sluice {
+namespace {
+
+// Text that waits for the threads: enough to keep many of them busy, little against a corpus.
+constexpr size_t kWaitingBytes = size_t{8} << 20;
+
+class DocumentEncoder {
+ public:
+  DocumentEncoder(const Tokenizer& tokenizer, const TokenizeRequest& request, const Threads& threads)
+      : tokenizer_(tokenizer),
+        request_(request),
+        threads_(threads),
+        writer_(request.out, {.vocabulary = tokenizer.size(), .end_of_text = request.end_of_text}) {}
+
+  void add(std::string_view document) {
+    if (document.empty()) return;
+    waiting_.emplace_back(document);
+    waiting_bytes_ += document.size();
+    if (waiting_bytes_ >= kWaitingBytes) encode_waiting();
+  }
+
+  TokenShardInfo finish() {
+    encode_waiting();
+    if (!any_) throw bad_input({.where = input_name(request_.files.back()), .what = "no text in it"});
+    return writer_.commit();
+  }
+
+ private:
+  void encode_waiting() {
+    std::vector<std::vector<TokenId>> ids(waiting_.size());
+    threads_.each(static_cast<int64_t>(waiting_.size()), [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      ids[at] = tokenizer_.encode(waiting_[at]);
+    });
+    for (size_t i = 0; i < ids.size(); ++i) writer_.add(ids[i], waiting_[i].size());
+    if (request_.done) request_.done(static_cast<int64_t>(ids.size()));
+    any_ = any_ || !ids.empty();
+    waiting_.clear();
+    waiting_bytes_ = 0;
+  }
+
+  const Tokenizer& tokenizer_;
+  const TokenizeRequest& request_;
+  const Threads& threads_;
+  TokenShardWriter writer_;
+  std::vector<std::string> waiting_;
+  size_t waiting_bytes_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace
+
+TokenId end_of_text_of(const Tokenizer& tokenizer) {
+  for (const char* name : {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>"}) {
+    const std::optional<TokenId> id = tokenizer.token_to_id(name);
+    if (id && tokenizer.is_special(*id)) return *id;
+  }
+  return tokenizer.encode(std::string_view("\0", 1)).front();
+}
+
+TokenShardInfo tokenize_files(const Tokenizer& tokenizer, const TokenizeRequest& request,
+                              const Threads& threads) {
+  SLUICE_ASSERT(!request.files.empty(), "tokenize_files: no files");
+  DocumentEncoder encoder(tokenizer, request, threads);
+  for (const std::string& file : request.files)
+    for_each_document(file, [&](std::string_view document) { encoder.add(document); });
+  return encoder.finish();
+}
+
+}  // namespace sluice

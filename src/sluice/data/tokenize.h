@@ -1,0 +1,32 @@
+// Text files into a token shard.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/base/threads.h"
+#include "sluice/data/token_shard.h"
+#include "sluice/text/tokenizer.h"
+
+namespace sluice {
+
+// The token that ends documents where a tokenizer's file does not say which: <|endoftext|> or one of its
+// relatives, else the token of the byte 0, which texts do not have.
+TokenId end_of_text_of(const Tokenizer& tokenizer);
+
+struct TokenizeRequest {
+  std::vector<std::string> files;  // as data/text_reader.h takes them
+  std::filesystem::path out;
+  TokenId end_of_text = 0;
+  std::function<void(int64_t documents)> done = {};  // called with documents that are written; may throw
+};
+
+// Documents keep the order of the files; those without any text are left out. Each document is encoded by one
+// thread on its own, so the shard is the same for any number of threads. Bad input if there is no text at
+// all.
+TokenShardInfo tokenize_files(const Tokenizer& tokenizer, const TokenizeRequest& request,
+                              const Threads& threads);
+
+}  // namespace sluice

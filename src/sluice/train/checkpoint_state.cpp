@@ -1,0 +1,117 @@
+#include "sluice/train/checkpoint_state.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/atomic_directory.h"
+#include "sluice/base/atomic_file.h"
+#include "sluice/base/error.h"
+#include "sluice/base/file.h"
+#include "sluice/base/json.h"
+#include "sluice/model/checkpoint.h"
+#include "sluice/model/checkpoint_writer.h"
+#include "sluice/model/config_writer.h"
+#include "sluice/model/safetensors_elements.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kState = "state.json";
+
+std::vector<TensorOutput> optimizer_tensors(Trainer& trainer) {
+  std::vector<TensorOutput> outputs;
+  const auto& parameters = trainer.decoder().parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::string& name = parameters[i].parameter->name;
+    outputs.push_back(tensor_output("first." + name, trainer.optimizer().moments()[i].first));
+    outputs.push_back(tensor_output("second." + name, trainer.optimizer().moments()[i].second));
+  }
+  return outputs;
+}
+
+nlohmann::ordered_json state_json(const RunState& state) {
+  return {{"step", state.step},           {"tokens", state.tokens},
+          {"epoch", state.epoch},         {"position", state.position},
+          {"seconds", state.seconds},     {"best_loss", state.best_loss},
+          {"best_step", state.best_step}, {"recent_losses", state.recent_losses},
+          {"spikes", state.spikes}};
+}
+
+RunState read_state(const Json& json) {
+  RunState state;
+  const IntegerRange counts{.min = 0};
+  state.step = json.integer("step", counts);
+  state.tokens = json.integer("tokens", counts);
+  state.epoch = json.integer("epoch", counts);
+  state.position = json.integer("position", counts);
+  state.seconds = json.number("seconds", {.min = 0});
+  state.best_loss = json.number("best_loss");
+  state.best_step = json.integer("best_step", {.min = -1});
+  for (const Json& loss : json.at("recent_losses").array()) state.recent_losses.push_back(loss.number());
+  state.spikes = json.integer("spikes", counts);
+  return state;
+}
+
+Tensor moment(MemoryPool& pool, const SafetensorsFile& file, const std::string& name, const Shape& shape) {
+  const TensorInfo& info = file.info(name);
+  if (info.dtype != StoredType::F32 || info.shape != shape) {
+    throw bad_input({.where = file.file_name() + ": " + name,
+                     .expected = fmt::format("F32 {}", shape.text()),
+                     .got = fmt::format("{} {}", name_of(info.dtype), info.shape.text())});
+  }
+  // Copied: the optimiser writes to it.
+  const Tensor tensor = Tensor::empty(pool, shape, DType::F32);
+  decode_elements(file.bytes(name), info.dtype, tensor, {.first = 0, .count = tensor.count()});
+  return tensor;
+}
+
+std::vector<AdamW::Moments> read_moments(const std::filesystem::path& path, Engine& engine,
+                                         const Decoder& decoder) {
+  const SafetensorsFile file(path);
+  std::vector<AdamW::Moments> moments;
+  for (const NamedParameter& named : decoder.parameters()) {
+    const std::string& name = named.parameter->name;
+    moments.push_back({.first = moment(engine.pool(), file, "first." + name, named.shape),
+                       .second = moment(engine.pool(), file, "second." + name, named.shape)});
+  }
+  return moments;
+}
+
+}  // namespace
+
+void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
+                      const std::filesystem::path& tokenizer) {
+  const Decoder& decoder = trainer.decoder();
+  const ParameterSource source{.values = [&](size_t i) { return decoder.parameters()[i].parameter->value; },
+                               .stored_type = [](size_t) { return StoredType::F32; }};
+  MemoryPool pool;
+  AtomicDirectory made(directory);
+  write_file_atomically(made.path() / "config.json", config_json(decoder.config()).dump(2) + "\n");
+  if (!tokenizer.empty())
+    write_file_atomically(made.path() / "tokenizer.json", MappedFile(tokenizer).bytes());
+  write_model_tensors(made.path(), checkpoint_tensors(decoder, pool, source));
+  write_safetensors(made.path() / kOptimizer, optimizer_tensors(trainer), {{"format", "pt"}});
+  write_file_atomically(made.path() / kState, state_json(state).dump(2) + "\n");
+  made.commit();
+}
+
+RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine, Trainer& trainer) {
+  const Checkpoint stored(directory);
+  Decoder& decoder = trainer.decoder();
+  if (stored.config() != decoder.config()) {
+    throw bad_input({.where = directory.string(),
+                     .what = "the checkpoint is of another model than the run's configuration describes"});
+  }
+  const RunState state = read_state(Json::load(directory / kState));
+  std::vector<AdamW::Moments> moments = read_moments(directory / kOptimizer, engine, decoder);
+  std::vector<Tensor> values;
+  for (size_t i = 0; i < decoder.parameters().size(); ++i) {
+    // Copied: training writes to them, and the mapping is read-only.
+    values.push_back(stored.read(engine.pool(), i, DType::F32).copy(engine.pool()));
+  }
+  for (size_t i = 0; i < values.size(); ++i) decoder.parameters()[i].parameter->value = values[i];
+  trainer.optimizer().restore(state.step, std::move(moments));
+  return state;
+}
+
+}  // namespace sluice

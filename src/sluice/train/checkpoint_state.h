@@ -1,0 +1,30 @@
+// What a checkpoint holds beside the model: the optimiser, and where the run is. With it a run goes on
+// bitwise as if it had never stopped.
+#pragma once
+
+#include <filesystem>
+
+#include "sluice/train/trainer.h"
+
+namespace sluice {
+
+// Where the run is, apart from what the tensors say.
+struct RunState {
+  int64_t step = 0;                 // updates taken
+  int64_t tokens = 0;               // seen
+  int64_t epoch = 0, position = 0;  // of the data
+  double seconds = 0;               // of training, over all sessions
+  double best_loss = 0;             // on the validation text; meaningless before the first evaluation
+  int64_t best_step = -1;
+  std::vector<double> recent_losses = {};  // for the monitor of spikes
+  int64_t spikes = 0;
+};
+
+// Writes a model directory with optimizer.safetensors and state.json, which must not exist yet.
+void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
+                      const std::filesystem::path& tokenizer);
+
+// Bad input if anything is missing or does not fit the model; the trainer is then as it was.
+RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine, Trainer& trainer);
+
+}  // namespace sluice

@@ -1,0 +1,142 @@
+#include "sluice/train/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/error.h"
+#include "sluice/base/interrupt.h"
+
+namespace sluice {
+namespace {
+
+PackedSequences sequences_of(const RunConfig& config, const std::vector<TokenShard>& shards, Split split) {
+  return PackedSequences(shards,
+                         {.length = config.sequence,
+                          .split = split,
+                          .documents = {.validation_share = config.validation.share, .seed = config.seed}});
+}
+
+void check_vocabulary(const RunConfig& config, const PackedSequences& sequences) {
+  if (sequences.vocabulary() <= config.model.vocabulary) return;
+  throw bad_input({.where = "training data",
+                   .what = "its tokens do not fit the model",
+                   .expected = fmt::format("a vocabulary of at most {}", config.model.vocabulary),
+                   .got = std::to_string(sequences.vocabulary())});
+}
+
+}  // namespace
+
+Run::Run(Engine& engine, const RunConfig& config, RunDirectory& directory, const RunInputs& inputs, Log& log)
+    : engine_(engine),
+      config_(config),
+      directory_(directory),
+      inputs_(inputs),
+      log_(log),
+      decoder_(config.model),
+      trainer_(engine, decoder_, config.trainer),
+      loader_(sequences_of(config, inputs.shards, Split::Training),
+              {.batch = config.pass_tokens / config.sequence, .seed = config.seed}) {
+  check_vocabulary(config, loader_.sequences());
+  if (config.validation.share > 0) validation_ = sequences_of(config, inputs.shards, Split::Validation);
+  decoder_.initialise(engine, Random(config.seed));
+  if (inputs.start == RunStart::Resume) resume();
+}
+
+void Run::resume() {
+  for (const int64_t step : directory_.checkpoint_steps()) {
+    try {
+      state_ = read_checkpoint(directory_.checkpoint(step), engine_, trainer_);
+      loader_.seek({.epoch = state_.epoch, .index = state_.position});
+      monitor_ = SpikeMonitor(state_.recent_losses, state_.spikes);
+      saved_step_ = state_.step;
+      directory_.cut_metrics(state_.step);
+      return log_.info("going on after step {}", state_.step);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::BadInput) throw;
+      log_.warn("a checkpoint is skipped: {}", error.what());
+      directory_.set_aside(step);
+    }
+  }
+  log_.warn("no checkpoint can be used: starting from the beginning");
+  directory_.cut_metrics(0);
+}
+
+bool Run::is_due(int64_t every) const {
+  return state_.step % every == 0 || state_.step == config_.steps();
+}
+
+StepResult Run::step() {
+  std::vector<Batch> batches;
+  for (int64_t passes = config_.batch_tokens / config_.pass_tokens; passes > 0; --passes)
+    batches.push_back(loader_.next());
+  const auto start = std::chrono::steady_clock::now();
+  const StepResult result = trainer_.step(batches);
+  if (!result.is_finite()) {
+    throw failure({.where = fmt::format("step {}", state_.step + 1),
+                   .what = fmt::format("loss {} and gradient norm {} are not finite", result.loss,
+                                       result.gradient_norm),
+                   .hint = saved_step_ < 0 ? "a lower learning rate may help"
+                                           : fmt::format("the last good checkpoint is {}",
+                                                         directory_.checkpoint(saved_step_).string())});
+  }
+  state_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ++state_.step;
+  state_.tokens += result.tokens;
+  monitor_.add(result.loss);
+  return result;
+}
+
+void Run::validate(const RunHooks& hooks) {
+  if (!validation_) return;
+  const int64_t count = std::min(config_.validation.sequences, validation_->count());
+  double loss = 0;
+  for (int64_t i = 0; i < count; ++i) loss += trainer_.loss(validation_->batch(Range{i, i + 1}));
+  loss /= static_cast<double>(count);
+  nlohmann::ordered_json line = {{"step", state_.step},
+                                 {"validation_loss", loss},
+                                 {"validation_ppl", std::exp(loss)},
+                                 {"sequences", count},
+                                 {"length", config_.sequence}};
+  if (hooks.measure) line.update(hooks.measure(decoder_, *validation_));
+  directory_.append_metrics(line.dump());
+  if (state_.best_step >= 0 && loss >= state_.best_loss) return;
+  state_.best_loss = loss;
+  state_.best_step = state_.step;
+}
+
+void Run::save() {
+  if (saved_step_ == state_.step) return;
+  state_.epoch = loader_.position().epoch;
+  state_.position = loader_.position().index;
+  state_.recent_losses = monitor_.recent();
+  state_.spikes = monitor_.spikes();
+  write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, inputs_.tokenizer);
+  saved_step_ = state_.step;
+  directory_.point("latest", state_.step);
+  if (state_.best_step == state_.step) directory_.point("best", state_.step);
+  directory_.prune(config_.checkpoints.keep, state_.best_step);
+}
+
+RunEnd Run::train(const RunHooks& hooks) {
+  while (state_.step < config_.steps()) {
+    const StepResult result = step();
+    const nlohmann::ordered_json line = {
+        {"step", state_.step},        {"loss", result.loss},     {"gradient_norm", result.gradient_norm},
+        {"rate", result.rate},        {"tokens", state_.tokens}, {"seconds", state_.seconds},
+        {"spikes", monitor_.spikes()}};
+    directory_.append_metrics(line.dump());
+    if (hooks.stepped) hooks.stepped(result, state_);
+    const bool validates = is_due(config_.validation.every);
+    if (validates) validate(hooks);
+    const bool best = validates && state_.best_step == state_.step;
+    if (best || is_due(config_.checkpoints.every) || is_interrupted()) save();
+    if (is_interrupted()) return RunEnd::Interrupted;
+  }
+  return RunEnd::Finished;
+}
+
+}  // namespace sluice

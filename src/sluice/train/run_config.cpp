@@ -1,0 +1,173 @@
+#include "sluice/train/run_config.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/error.h"
+#include "sluice/model/config_reader.h"
+#include "sluice/model/config_writer.h"
+
+namespace sluice {
+namespace {
+
+constexpr IntegerRange kCount{.min = 1, .max = int64_t{1} << 40};
+constexpr Choice<ScheduleKind> kSchedules[] = {{"cosine", ScheduleKind::Cosine},
+                                               {"linear", ScheduleKind::Linear},
+                                               {"constant", ScheduleKind::Constant},
+                                               {"warmup_stable_decay", ScheduleKind::WarmupStableDecay}};
+constexpr Choice<Precision> kPrecisions[] = {{"bf16", Precision::Bf16}, {"f32", Precision::F32}};
+
+std::string_view name_of(ScheduleKind kind) {
+  for (const auto& each : kSchedules) {
+    if (each.value == kind) return each.name;
+  }
+  return "?";
+}
+
+ModelConfig read_model(const Json& json) {
+  return json.is_text() ? load_model_config(json.text()) : read_model_config(json);
+}
+
+Schedule read_schedule(const Json& json, int64_t steps) {
+  Schedule schedule{.steps = steps};
+  if (!json.contains("schedule")) return schedule;
+  const Json object = json.at("schedule");
+  object.allow_keys({"kind", "peak", "final_share", "warmup", "decay_share"});
+  schedule.kind = object.choice_or("kind", schedule.kind, kSchedules);
+  schedule.peak = object.number_or("peak", schedule.peak, {.min = 0.0, .max = 10.0});
+  schedule.final_share = object.number_or("final_share", schedule.final_share, {.min = 0.0, .max = 1.0});
+  schedule.warmup = object.integer_or("warmup", schedule.warmup, {.min = 0, .max = steps});
+  schedule.decay_share = object.number_or("decay_share", schedule.decay_share, {.min = 0.0, .max = 1.0});
+  return schedule;
+}
+
+AdamWOptions read_optimizer(const Json& json) {
+  AdamWOptions options;
+  if (!json.contains("optimizer")) return options;
+  const Json object = json.at("optimizer");
+  object.allow_keys({"beta1", "beta2", "eps", "weight_decay", "max_norm"});
+  options.beta1 = object.number_or("beta1", options.beta1, {.min = 0.0, .max = 0.9999});
+  options.beta2 = object.number_or("beta2", options.beta2, {.min = 0.0, .max = 0.999999});
+  options.eps = object.number_or("eps", options.eps, {.min = 1e-20, .max = 1.0});
+  options.weight_decay = object.number_or("weight_decay", options.weight_decay, {.min = 0.0, .max = 10.0});
+  options.max_norm = object.number_or("max_norm", options.max_norm, {.min = 0.0});
+  return options;
+}
+
+void read_validation(const Json& json, RunConfig& config) {
+  if (!json.contains("validation")) return;
+  const Json object = json.at("validation");
+  object.allow_keys({"share", "every", "sequences"});
+  config.validation.share = object.number_or("share", config.validation.share, {.min = 0.0, .max = 0.9});
+  config.validation.every = object.integer_or("every", config.validation.every, kCount);
+  config.validation.sequences = object.integer_or("sequences", config.validation.sequences, kCount);
+}
+
+void read_checkpoints(const Json& json, RunConfig& config) {
+  if (!json.contains("checkpoints")) return;
+  const Json object = json.at("checkpoints");
+  object.allow_keys({"every", "keep"});
+  config.checkpoints.every = object.integer_or("every", config.checkpoints.every, kCount);
+  config.checkpoints.keep = object.integer_or("keep", config.checkpoints.keep, {.min = 1, .max = 1000});
+}
+
+void read_sizes(const Json& json, RunConfig& config) {
+  config.sequence = json.integer_or("sequence", config.sequence, {.min = 2, .max = 1 << 20});
+  config.batch_tokens = json.integer_or("batch_tokens", config.batch_tokens, kCount);
+  config.pass_tokens = json.integer_or("pass_tokens", config.batch_tokens, kCount);
+  if (config.batch_tokens % config.sequence != 0) {
+    throw json.at("batch_tokens")
+        .unexpected(fmt::format("a multiple of the sequence length, {}", config.sequence));
+  }
+  if (config.pass_tokens % config.sequence != 0 || config.batch_tokens % config.pass_tokens != 0) {
+    throw json.at("pass_tokens")
+        .unexpected(fmt::format("a multiple of {} that divides batch_tokens", config.sequence));
+  }
+}
+
+// Puts `value` at the dotted path, making objects on the way.
+void change(nlohmann::json& root, const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw usage_error({.where = "--set", .expected = "a.b=value", .got = fmt::format("\"{}\"", text)});
+  }
+  nlohmann::json* node = &root;
+  std::string_view path = std::string_view(text).substr(0, equals);
+  while (true) {
+    const std::string key(path.substr(0, path.find('.')));
+    if (!node->is_object()) {
+      throw usage_error({.where = fmt::format("--set {}", text), .what = "the path goes through a value"});
+    }
+    node = &(*node)[key];
+    if (key.size() == path.size()) break;
+    path.remove_prefix(key.size() + 1);
+    if (node->is_null()) *node = nlohmann::json::object();
+  }
+  const std::string value = text.substr(equals + 1);
+  nlohmann::json parsed = nlohmann::json::parse(value, nullptr, false);
+  *node = parsed.is_discarded() ? nlohmann::json(value) : std::move(parsed);
+}
+
+}  // namespace
+
+RunConfig read_run_config(const Json& json) {
+  json.allow_keys({"model", "sequence", "batch_tokens", "pass_tokens", "steps", "seed", "dtype", "recompute",
+                   "schedule", "optimizer", "validation", "checkpoints"});
+  RunConfig config;
+  config.model = read_model(json.at("model"));
+  read_sizes(json, config);
+  config.seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}));
+  config.trainer.schedule = read_schedule(json, json.integer("steps", kCount));
+  config.trainer.optimizer = read_optimizer(json);
+  config.trainer.precision = json.choice_or("dtype", config.trainer.precision, kPrecisions);
+  config.trainer.activations =
+      json.boolean_or("recompute", false) ? Activations::Recompute : Activations::Keep;
+  read_validation(json, config);
+  read_checkpoints(json, config);
+  if (config.sequence > config.model.positions) {
+    throw json.at(json.contains("sequence") ? "sequence" : "model")
+        .unexpected(
+            fmt::format("at most {} tokens, max_position_embeddings of the model", config.model.positions));
+  }
+  return config;
+}
+
+nlohmann::ordered_json run_config_json(const RunConfig& config) {
+  const Schedule& schedule = config.trainer.schedule;
+  const AdamWOptions& optimizer = config.trainer.optimizer;
+  return {{"model", config_json(config.model)},
+          {"sequence", config.sequence},
+          {"batch_tokens", config.batch_tokens},
+          {"pass_tokens", config.pass_tokens},
+          {"steps", schedule.steps},
+          {"seed", config.seed},
+          {"dtype", config.trainer.precision == Precision::Bf16 ? "bf16" : "f32"},
+          {"recompute", config.trainer.activations == Activations::Recompute},
+          {"schedule",
+           {{"kind", name_of(schedule.kind)},
+            {"peak", schedule.peak},
+            {"final_share", schedule.final_share},
+            {"warmup", schedule.warmup},
+            {"decay_share", schedule.decay_share}}},
+          {"optimizer",
+           {{"beta1", optimizer.beta1},
+            {"beta2", optimizer.beta2},
+            {"eps", optimizer.eps},
+            {"weight_decay", optimizer.weight_decay},
+            {"max_norm", optimizer.max_norm}}},
+          {"validation",
+           {{"share", config.validation.share},
+            {"every", config.validation.every},
+            {"sequences", config.validation.sequences}}},
+          {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}}};
+}
+
+RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes) {
+  const Json file = Json::load(path);
+  nlohmann::json changed = file.node();
+  for (const std::string& text : changes) change(changed, text);
+  return read_run_config(Json::parse(changed.dump(), changes.empty() ? path : path + " with --set"));
+}
+
+}  // namespace sluice

@@ -1,0 +1,46 @@
+// What a run is: model, sizes, schedule, optimiser. Read from JSON, with changes from the command line.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "sluice/base/json.h"
+#include "sluice/model/config.h"
+#include "sluice/train/trainer.h"
+
+namespace sluice {
+
+struct RunConfig {
+  ModelConfig model;
+  int64_t sequence = 256;       // tokens that a model sees at once
+  int64_t batch_tokens = 4096;  // per update
+  int64_t pass_tokens = 4096;   // per forward pass; fewer take less memory, and their gradients add up
+  uint64_t seed = 0;
+  TrainerOptions trainer = {};
+
+  struct Validation {
+    double share = 0.02;     // of the documents
+    int64_t every = 100;     // steps
+    int64_t sequences = 16;  // at most
+  } validation;
+
+  struct Checkpoints {
+    int64_t every = 100;  // steps
+    int64_t keep = 2;     // newest ones; the best is kept besides
+  } checkpoints;
+
+  int64_t steps() const { return trainer.schedule.steps; }
+};
+
+// `model` is a preset's name, a path, or the configuration itself. Unknown keys are refused with the nearest
+// one.
+RunConfig read_run_config(const Json& json);
+
+// As it was understood, every default written out: what a run directory keeps.
+nlohmann::ordered_json run_config_json(const RunConfig& config);
+
+// A file with changes "a.b=value" made to it; values are JSON, or text if they are not.
+RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes);
+
+}  // namespace sluice

@@ -1,0 +1,57 @@
+#include "sluice/train/trainer.h"
+
+#include <cmath>
+
+#include "sluice/ops/arithmetic.h"
+#include "sluice/ops/linear_cross_entropy.h"
+
+namespace sluice {
+
+bool StepResult::is_finite() const {
+  return std::isfinite(loss) && std::isfinite(gradient_norm);
+}
+
+Trainer::Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options)
+    : engine_(engine),
+      decoder_(decoder),
+      options_(options),
+      optimizer_({engine}, decoder, options.optimizer) {
+  decoder.set_activations(options.activations);
+}
+
+Var Trainer::loss_of(const Context& context, const Batch& batch) {
+  const auto ids = [&](const std::vector<TokenId>& tokens) {
+    return Tensor::from<int32_t>(engine_.pool(), {static_cast<int64_t>(tokens.size())}, tokens);
+  };
+  const Placement placement = decoder_.place(context, Sequences::equal(batch.sequences, batch.length));
+  const Var hidden = decoder_.hidden(context, ids(batch.inputs), placement);
+  return linear_cross_entropy(context, hidden, use(context, decoder_.output_weight()), ids(batch.targets));
+}
+
+double Trainer::loss(const Batch& batch) {
+  return *loss_of(context(), batch).value().data<float>();
+}
+
+StepResult Trainer::step(std::span<const Batch> batches) {
+  StepResult result{.rate = options_.schedule.rate(steps())};
+  for (const Batch& batch : batches) result.tokens += std::ssize(batch.inputs);
+  for (const Batch& batch : batches) {
+    Tape tape;
+    const Context recording = context(&tape);
+    const Var loss = loss_of(recording, batch);
+    const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(result.tokens);
+    result.loss += share * *loss.value().data<float>();
+    const Tensor seed = recording.empty({}, DType::F32);
+    *seed.data<float>() = static_cast<float>(share);
+    tape.backward(recording, loss, seed);
+  }
+  result.gradient_norm = optimizer_.gradient_norm(context());
+  if (result.is_finite()) {
+    optimizer_.step(context(), result.rate, result.gradient_norm);
+  } else {
+    for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};
+  }
+  return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,56 @@
+// A training step: forward, backward, update. Where batches come from and what happens between steps is not
+// known here.
+#pragma once
+
+#include <span>
+
+#include "sluice/data/packed_sequences.h"
+#include "sluice/model/decoder.h"
+#include "sluice/ops/recompute.h"
+#include "sluice/optim/adamw.h"
+#include "sluice/optim/schedule.h"
+
+namespace sluice {
+
+struct TrainerOptions {
+  Schedule schedule = {};
+  AdamWOptions optimizer = {};
+  Precision precision = Precision::Bf16;
+  Activations activations = Activations::Keep;
+};
+
+struct StepResult {
+  double loss = 0;  // mean over the tokens of the step
+  double gradient_norm = 0;
+  double rate = 0;
+  int64_t tokens = 0;
+
+  bool is_finite() const;
+};
+
+class Trainer {
+ public:
+  Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options);
+
+  // One update from one or more batches, whose gradients add up as if they were one. If loss or gradients are
+  // not finite, nothing is changed.
+  StepResult step(std::span<const Batch> batches);
+
+  // Mean loss of a batch, in the precision of training; changes nothing.
+  double loss(const Batch& batch);
+
+  int64_t steps() const { return optimizer_.steps(); }
+  Decoder& decoder() { return decoder_; }
+  AdamW& optimizer() { return optimizer_; }
+  Context context(Tape* tape = nullptr) const { return {engine_, tape, nullptr, options_.precision}; }
+
+ private:
+  Var loss_of(const Context& context, const Batch& batch);
+
+  Engine& engine_;
+  Decoder& decoder_;
+  TrainerOptions options_;
+  AdamW optimizer_;
+};
+
+}  // namespace sluice

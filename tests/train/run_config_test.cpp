@@ -1,0 +1,64 @@
+#include "sluice/train/run_config.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/base/expect_error.h"
+#include "tests/base/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+RunConfig read(const std::string& text) {
+  return read_run_config(Json::parse(text, "run.json"));
+}
+
+TEST(RunConfig, written_out_it_reads_the_same) {
+  const RunConfig config = read(R"({"model": "tiny-headwise", "sequence": 64, "batch_tokens": 512,
+    "pass_tokens": 128, "steps": 7, "seed": 3, "dtype": "f32", "recompute": true,
+    "schedule": {"kind": "warmup_stable_decay", "peak": 0.01, "warmup": 2, "decay_share": 0.3},
+    "optimizer": {"beta2": 0.99, "max_norm": 0}, "validation": {"share": 0.1, "every": 3},
+    "checkpoints": {"every": 2, "keep": 5}})");
+  EXPECT_EQ(config.trainer.schedule.kind, ScheduleKind::WarmupStableDecay);
+  EXPECT_EQ(config.trainer.precision, Precision::F32);
+  EXPECT_EQ(config.pass_tokens, 128);
+  const std::string written = run_config_json(config).dump();
+  EXPECT_EQ(run_config_json(read(written)).dump(), written);
+}
+
+TEST(RunConfig, every_run_of_the_repository_is_read) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(SLUICE_SOURCE_DIR "/configs/runs")) {
+    EXPECT_NO_THROW(load_run_config(entry.path().string(), {})) << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 9);
+}
+
+TEST(RunConfig, refuses_what_does_not_fit_together) {
+  EXPECT_BAD_INPUT(read(R"({"model": "tiny-g2", "steps": 1, "stps": 2})"),
+                   "run.json: stps: unknown key (did you mean \"steps\"?)");
+  EXPECT_BAD_INPUT(read(R"({"model": "tiny-g2", "steps": 1, "sequence": 100, "batch_tokens": 250})"),
+                   "run.json: batch_tokens: expected a multiple of the sequence length, 100, got 250");
+  EXPECT_BAD_INPUT(
+      read(R"({"model": "tiny-g2", "steps": 1, "sequence": 1024, "batch_tokens": 1024})"),
+      "run.json: sequence: expected at most 512 tokens, max_position_embeddings of the model, got 1024");
+  EXPECT_THROW(read(R"({"model": "tiny-g9", "steps": 1})"), Error);
+}
+
+TEST(RunConfig, takes_changes_from_the_command_line) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("run.json", R"({"model": "tiny-g2", "steps": 10})").string();
+  const RunConfig config =
+      load_run_config(path, {"steps=20", "schedule.kind=linear", "schedule.peak=0.5", "model=tiny-g3"});
+  EXPECT_EQ(config.steps(), 20);
+  EXPECT_EQ(config.trainer.schedule.kind, ScheduleKind::Linear);
+  EXPECT_EQ(config.trainer.schedule.peak, 0.5);
+  EXPECT_EQ(config.model.gates.front().position, GatePosition::G3);
+  EXPECT_THROW(load_run_config(path, {"steps"}), Error);
+  EXPECT_THROW(load_run_config(path, {"steps.more=1"}), Error);
+}
+
+}  // namespace
+}  // namespace sluice
