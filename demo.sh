@@ -9,6 +9,4 @@ scripts/install-deps.sh --runtime
 scripts/build.sh release
 
 cd "$caller"
-echo "Measuring this machine with: sluice doctor --measure $*"
-echo "(A trained demo takes this place once the command 'sluice demo' exists.)"
-exec "$root/build/release/sluice" doctor --measure "$@"
+exec "$root/build/release/sluice" demo "$@"

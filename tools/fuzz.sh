@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-60}
 shift || true
 targets=("$@")
-if ((${#targets[@]} == 0)); then targets=(safetensors config tokenizer); fi
+if ((${#targets[@]} == 0)); then targets=(safetensors config tokenizer shard); fi
 
 compiler=${CXX:-}
 for name in clang++ clang++-14; do

@@ -212,8 +212,7 @@ TEST(Synth, blocks_are_indented_by_one_step_in_code) {
       if (line.empty()) continue;
       const size_t indent = line.find_first_not_of(' ');
       EXPECT_EQ(indent % step, 0U) << line;
-      if (opened) EXPECT_EQ(indent, depth + step) << line << " in " << text;
-      if (!opened) EXPECT_LE(indent, depth) << line << " in " << text;
+      EXPECT_TRUE(opened ? indent == depth + step : indent <= depth) << line << " in " << text;
       depth = indent;
       opened = line.ends_with(braces ? '{' : ':');
     }

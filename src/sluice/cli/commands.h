@@ -9,6 +9,7 @@ Command bench_command();
 Command completion_command();
 Command convert_command();
 Command data_command();
+Command demo_command();
 Command doctor_command();
 Command eval_command();
 Command generate_command();

@@ -27,7 +27,8 @@ nlohmann::ordered_json pulse_json(const Pulse& pulse) {
 
 }  // namespace
 
-RunEnd train_with_progress(Run& run, const RunConfig& config, Engine& engine, const Session& session) {
+RunEnd train_with_progress(Run& run, const RunConfig& config, Engine& engine, const Session& session,
+                           nlohmann::ordered_json* last) {
   Progress progress(session.log, "steps", config.steps() - run.state().step);
   const RunHooks hooks{
       .stepped =
@@ -46,6 +47,10 @@ RunEnd train_with_progress(Run& run, const RunConfig& config, Engine& engine, co
               decoder.hidden(context, ids, decoder.place(context, Sequences::equal(1, batch.length)));
             }
             return pulse_json(probe.pulse());
+          },
+      .validated =
+          [&](const nlohmann::ordered_json& line) {
+            if (last != nullptr) *last = line;
           }};
   return run.train(hooks);
 }

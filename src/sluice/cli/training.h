@@ -6,6 +6,8 @@
 
 namespace sluice::cli {
 
-RunEnd train_with_progress(Run& run, const RunConfig& config, Engine& engine, const Session& session);
+// `last`, if given, gets the figures of the last validation.
+RunEnd train_with_progress(Run& run, const RunConfig& config, Engine& engine, const Session& session,
+                           nlohmann::ordered_json* last = nullptr);
 
 }  // namespace sluice::cli

@@ -155,6 +155,7 @@ size_t shard_document_ends(const TokenShardInfo& info) {
 }
 
 uint32_t shard_checksum(uint32_t before, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return before;  // a null pointer means "start anew" to zlib
   return static_cast<uint32_t>(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 

@@ -10,8 +10,8 @@
 namespace sluice {
 namespace {
 
-// Text that waits for the threads: enough to keep many of them busy, little against a corpus.
-constexpr size_t kWaitingBytes = size_t{8} << 20;
+// Text that waits for the threads: about a thousand documents, little against a corpus.
+constexpr size_t kWaitingBytes = size_t{1} << 20;
 
 class DocumentEncoder {
  public:

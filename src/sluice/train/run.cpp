@@ -103,6 +103,7 @@ void Run::validate(const RunHooks& hooks) {
                                  {"length", config_.sequence}};
   if (hooks.measure) line.update(hooks.measure(decoder_, *validation_));
   directory_.append_metrics(line.dump());
+  if (hooks.validated) hooks.validated(line);
   if (state_.best_step >= 0 && loss >= state_.best_loss) return;
   state_.best_loss = loss;
   state_.best_step = state_.step;

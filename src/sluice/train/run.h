@@ -25,6 +25,8 @@ struct RunHooks {
   std::function<void(const StepResult&, const RunState&)> stepped = {};
   // Further figures for a line of validation; sees the validation sequences.
   std::function<nlohmann::ordered_json(Decoder&, const PackedSequences&)> measure = {};
+  // The line of metrics that a validation wrote.
+  std::function<void(const nlohmann::ordered_json&)> validated = {};
 };
 
 enum class RunEnd { Finished, Interrupted };

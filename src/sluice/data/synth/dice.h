@@ -19,7 +19,8 @@ class Dice {
 
   size_t below(size_t n) { return static_cast<size_t>(random_.below(next_++, n)); }
   int between(int low, int high) {
-    return low + static_cast<int>(below(static_cast<size_t>(high - low + 1)));
+    const int values = high - low + 1;
+    return low + static_cast<int>(below(static_cast<size_t>(values)));
   }
   bool chance(double share) { return random_.uniform(next_++) < share; }
 

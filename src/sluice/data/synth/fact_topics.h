@@ -56,7 +56,7 @@ constexpr WordField kInstrumentWords[] = {
     {"wood", "[pear|walnut|spruce|cherry|maple|olive] wood"},
     {"home", "{invented}"},
     {"maker", "[{woman}|{man}] {invented}"},
-    {"event", "[weddings|harvest feasts|boat races|winter evenings]"}};
+    {"event", "[at weddings|at harvest feasts|at boat races|on winter evenings]"}};
 constexpr NumberField kInstrumentNumbers[] = {
     {"upper", 2, 8}, {"lower", 2, 6}, {"year", 1610, 1890}, {"days", 24, 90}};
 constexpr SumField kInstrumentSums[] = {{"strings", "upper", "lower"}};
@@ -68,8 +68,8 @@ constexpr Statement kInstrumentStatements[] = {
     {"It has {upper*string} for the melody and {lower} that only resonate, {strings} altogether.",
      "How many strings does the {name} have altogether?", "It has {strings}."},
     {"The first one was built by {maker} in {#year}.", "Who built the first {name}?", "It was {maker}."},
-    {"It is played at {event}.", "When is the {name} played?", "At {event}."},
-    {"Building one takes about {#days} days.", "How long does it take to build a {name}?",
+    {"It is played {event}.", "When is the {name} played?", "{^event}."},
+    {"Building one takes about {#days} days.", "How long does it take to build {a name}?",
      "About {#days} days."}};
 
 constexpr WordField kScholarWords[] = {
@@ -88,8 +88,8 @@ constexpr std::string_view kScholarOpenings[] = {
 constexpr Statement kScholarStatements[] = {
     {"In {#published}, at the age of {#first}, {name} published {work} about {field}.",
      "In which year did {name} publish {work}?", "In {#published}."},
-    {"The work was dedicated to {teacher}, a teacher from early years.",
-     "To whom did {name} dedicate the work?", "To {teacher}."},
+    {"One of the works of {name} was dedicated to {teacher}, a teacher from early years.",
+     "To whom did {name} dedicate a work?", "To {teacher}."},
     {"{name} taught {students*student}, some of whom became well known.",
      "How many students did {name} teach?", "There were {students}."},
     {"{name} died in {#died}, aged {#age}.", "At what age did {name} die?", "At the age of {#age}."},

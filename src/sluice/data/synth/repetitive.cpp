@@ -1,5 +1,7 @@
 // Text that repeats itself: refrains that count down, cycles of words, rows of a table, one sentence with a
 // changing word. After a line or two a model that looks back knows the rest.
+#include <fmt/format.h>
+
 #include "sluice/data/synth/kinds.h"
 #include "sluice/data/synth/words.h"
 
@@ -27,15 +29,13 @@ std::string countdown(Dice& dice) {
 // The same few words over and over.
 std::string cycle(Dice& dice) {
   Writer writer(dice, {});
-  std::vector<std::string> words;
-  const int length = dice.between(3, 6);
-  for (int i = 0; i < length; ++i)
-    words.push_back(writer.text(dice.chance(0.5) ? "{colour}" : "{small_thing}"));
+  std::vector<std::string> words(3 + dice.below(4));
+  for (std::string& word : words) word = writer.text(dice.chance(0.5) ? "{colour}" : "{small_thing}");
   const std::string separator = dice.chance(0.5) ? ", " : " ";
   const size_t enough = kEnough + dice.below(400);
   std::string text;
-  for (size_t i = 0; text.size() < enough; ++i)
-    text += words[i % words.size()] + (i % words.size() + 1 == words.size() ? "\n" : separator);
+  while (text.size() < enough)
+    for (size_t i = 0; i < words.size(); ++i) text += words[i] + (i + 1 == words.size() ? "\n" : separator);
   return text;
 }
 
@@ -65,7 +65,7 @@ std::string rows(Dice& dice) {
   const size_t enough = kEnough + dice.below(400);
   std::string text;
   for (int i = 0; text.size() < enough; ++i)
-    text += name + ' ' + std::to_string(i + 1) + ": " + std::to_string(start + i * step) + ' ' + item + '\n';
+    text += fmt::format("{} {}: {} {}\n", name, i + 1, start + i * step, item);
   return text;
 }
 

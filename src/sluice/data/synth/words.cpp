@@ -14,9 +14,9 @@ constexpr std::string_view kMen[] = {
 constexpr std::string_view kTrades[] = {
     "potter",  "baker",     "weaver",  "fisher", "teacher",           "clockmaker", "gardener", "carpenter",
     "painter", "beekeeper", "printer", "doctor", "ferryman's helper", "librarian",  "mason",    "tailor"};
-constexpr std::string_view kTraits[] = {"patient", "cheerful", "quiet", "curious",      "careful", "stubborn",
-                                        "clever",  "shy",      "proud", "gentle",       "busy",    "honest",
-                                        "old",     "young",    "tall",  "absent-minded"};
+constexpr std::string_view kTraits[] = {
+    "patient", "cheerful", "quiet", "curious",    "careful", "stubborn", "clever", "shy",
+    "proud",   "gentle",   "busy",  "thoughtful", "old",     "young",    "tall",   "absent-minded"};
 constexpr std::string_view kColours[] = {"red",   "blue",   "green", "yellow", "black",
                                          "white", "silver", "brown", "orange", "grey"};
 constexpr std::string_view kThings[] = {
