@@ -63,8 +63,9 @@ Corpus make_corpus(const fs::path& out, const Threads& threads, int64_t vocabula
   return corpus;
 }
 
-RunConfig run_config(const std::string& variant, int64_t steps) {
+RunConfig run_config(const std::string& variant, int64_t steps, const std::string& dtype) {
   RunConfig config;
+  if (dtype == "f32") config.trainer.precision = Precision::F32;
   config.model = load_model_config("demo-" + variant);
   config.sequence = 128;
   config.batch_tokens = config.pass_tokens = 2048;
@@ -101,7 +102,7 @@ struct Result {
 
 Result train_variant(const std::string& variant, const Request& request, const Corpus& corpus,
                      const Session& session) {
-  const RunConfig config = run_config(variant, request.steps);
+  const RunConfig config = run_config(variant, request.steps, session.options.dtype);
   Engine engine(session.options.engine());
   RunDirectory directory(fs::path(request.out) / variant, RunStart::New);
   write_file_atomically(directory.path() / "config.json", run_config_json(config).dump(2) + "\n");
@@ -220,6 +221,7 @@ Command demo_command() {
           "same size on it, and shows what tells them apart: perplexity, attention sink, massive activation, "
           "gates, loss spikes, speed. Takes a few minutes.",
       .examples = {"sluice demo", "sluice demo --out my-demo --steps 1000"},
+      .dtype = {.text = "Products in bf16 or f32 (default: bf16)", .words = {"f32", "bf16"}},
       .declare = declare_demo};
 }
 
