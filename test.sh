@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds and runs them all; the last line is "N passed, N failed".
-# Arguments go to ctest, e.g. ./test.sh -R Tape
+# --sanitizers runs the unit tests once more, linked with a library that has the address and undefined-behaviour
+# sanitizers (CI does). Further arguments go to ctest, e.g. ./test.sh -R Tape
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -43,9 +44,15 @@ if ! scripts/install-deps.sh --tests; then
   finish
 fi
 
-if scripts/build.sh dev all sluice_tests_sanitized; then
-  # The shards run every unit test; by name they are there for an argument to choose from.
-  if (($# == 0)); then set -- --label-exclude '^unit$'; fi
+# The shards run every unit test; by name they are there for an argument to choose from.
+left_out='^(unit|sanitized)$' targets=(all)
+if [[ ${1:-} == --sanitizers ]]; then
+  shift
+  left_out='^unit$' targets+=(sluice_tests_sanitized)
+fi
+
+if scripts/build.sh dev "${targets[@]}"; then
+  if (($# == 0)); then set -- --label-exclude "$left_out"; fi
   run_tests "$@"
 else
   fail_step "building preset dev"

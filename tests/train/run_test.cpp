@@ -128,6 +128,38 @@ TEST_F(Runs, skip_a_damaged_checkpoint_for_the_one_before_it) {
   EXPECT_EQ(weights("run"), weights("whole"));
 }
 
+TEST_F(Runs, resumed_with_another_model_or_other_data_leave_everything_as_it_was) {
+  train("run", small_run(), 9);
+  const auto files = [&] {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(directory_.path() / "run"))
+      names.push_back(entry.path().string());
+    std::ranges::sort(names);
+    return names;
+  };
+  const std::vector<std::string> before = files();
+  RunConfig other = small_run();
+  other.model.feed_forward = 64;
+  EXPECT_THROW(train("run", other), Error);
+  RunConfig shorter = small_run();
+  shorter.sequence = 64;  // far fewer sequences: the saved place does not exist
+  shorter.pass_tokens = shorter.batch_tokens = 64;
+  shorter.validation.share = 0.6;
+  EXPECT_THROW(train("run", shorter), Error);
+  EXPECT_EQ(files(), before);
+  train("whole", small_run());
+  train("run", small_run());
+  EXPECT_EQ(weights("run"), weights("whole"));
+}
+
+TEST_F(Runs, without_any_usable_checkpoint_are_refused_and_nothing_is_lost) {
+  train("run", small_run(), 9);
+  for (const auto& entry : fs::directory_iterator(directory_.path() / "run" / "checkpoints"))
+    fs::resize_file(entry.path() / "state.json", 3);
+  EXPECT_THROW(train("run", small_run()), Error);
+  EXPECT_TRUE(fs::exists(directory_.path() / "run" / "checkpoints" / "step-000008"));
+}
+
 TEST_F(Runs, keep_the_newest_checkpoints_and_the_best) {
   const RunState state = train("run", small_run());
   int64_t count = 0;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 
 #include "sluice/base/error.h"
@@ -9,7 +10,9 @@
 namespace sluice {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+// Atomic: the system may deliver the signal on any thread.
+std::atomic<int> interrupted = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not wait");
 
 void note(int) {
   if (interrupted != 0) _exit(static_cast<int>(ErrorKind::Interrupted));

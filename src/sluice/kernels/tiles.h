@@ -67,8 +67,8 @@ struct TileUnit {
   int64_t b_begin = 0, b_end = 0;
 };
 
-// 256 × 256 sums are 256 KiB, and the packed operands of a block of depth as much again: half of a
-// second-level cache of 2 MiB, and of one of 512 KiB what streams through.
+// 256 × 256 sums are 256 KiB, and 512 of depth of both operands 512 KiB: they fit a second-level cache of 1
+// MiB.
 inline constexpr int64_t kUnitPairs = 8;
 
 // Depth that is summed up before the next one is begun, in tiles: two strips of A are then 32 KiB, which stay

@@ -17,9 +17,11 @@ std::vector<Packed> packed(const std::vector<StoredPart>& parts) {
   std::vector<Packed> tensors;
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto same = [&](const Packed& each) { return each.whole.tensor == parts[i].tensor; };
-    // Parts of a tensor lie close together: from the end it is found after a few.
-    const auto found = std::find_if(tensors.rbegin(), tensors.rend(), same);
-    if (found != tensors.rend() && !parts[i].rows.empty()) {
+    // Parts of a tensor lie close together: from the end it is found after a few. What is whole has no
+    // others.
+    const auto begin = parts[i].rows.empty() ? tensors.rend() : tensors.rbegin();
+    const auto found = std::find_if(begin, tensors.rend(), same);
+    if (found != tensors.rend()) {
       found->parameters.push_back(i);
     } else {
       tensors.push_back({.whole = parts[i], .parameters = {i}});

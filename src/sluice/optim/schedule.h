@@ -20,7 +20,8 @@ struct Schedule {
   int64_t steps = 1;         // of the whole run
   double decay_share = 0.2;  // of the run: the last part of warm-up-stable-decay
 
-  // For step 0, 1, …, steps - 1. The last step has the final rate, the first after warm-up the peak.
+  // For step 0, 1, …, steps - 1. The first step after warm-up has the peak; the last one the final rate,
+  // unless the rate is constant.
   double rate(int64_t step) const;
 };
 

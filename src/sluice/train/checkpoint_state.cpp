@@ -99,8 +99,8 @@ RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine,
   const Checkpoint stored(directory);
   Decoder& decoder = trainer.decoder();
   if (stored.config() != decoder.config()) {
-    throw bad_input({.where = directory.string(),
-                     .what = "the checkpoint is of another model than the run's configuration describes"});
+    throw failure({.where = directory.string(),
+                   .what = "the checkpoint is of another model than the run's configuration describes"});
   }
   const RunState state = read_state(Json::load(directory / kState));
   std::vector<AdamW::Moments> moments = read_moments(directory / kOptimizer, engine, decoder);

@@ -24,7 +24,8 @@ struct RunState {
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
                       const std::filesystem::path& tokenizer);
 
-// Bad input if anything is missing or does not fit the model; the trainer is then as it was.
+// Bad input if a file is missing or damaged, a failure if the model is another; the trainer is then as it
+// was.
 RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine, Trainer& trainer);
 
 }  // namespace sluice

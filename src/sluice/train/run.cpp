@@ -20,15 +20,17 @@ PackedSequences sequences_of(const RunConfig& config, const std::vector<TokenSha
                           .documents = {.validation_share = config.validation.share, .seed = config.seed}});
 }
 
-void check_vocabulary(const RunConfig& config, const PackedSequences& sequences) {
-  if (sequences.vocabulary() <= config.model.vocabulary) return;
+}  // namespace
+
+void check_data(const RunConfig& config, const std::vector<TokenShard>& shards) {
+  const PackedSequences training = sequences_of(config, shards, Split::Training);
+  if (config.validation.share > 0) sequences_of(config, shards, Split::Validation);
+  if (training.vocabulary() <= config.model.vocabulary) return;
   throw bad_input({.where = "training data",
                    .what = "its tokens do not fit the model",
                    .expected = fmt::format("a vocabulary of at most {}", config.model.vocabulary),
-                   .got = std::to_string(sequences.vocabulary())});
+                   .got = std::to_string(training.vocabulary())});
 }
-
-}  // namespace
 
 Run::Run(Engine& engine, const RunConfig& config, RunDirectory& directory, const RunInputs& inputs, Log& log)
     : engine_(engine),
@@ -40,33 +42,57 @@ Run::Run(Engine& engine, const RunConfig& config, RunDirectory& directory, const
       trainer_(engine, decoder_, config.trainer),
       loader_(sequences_of(config, inputs.shards, Split::Training),
               {.batch = config.pass_tokens / config.sequence, .seed = config.seed}) {
-  check_vocabulary(config, loader_.sequences());
   if (config.validation.share > 0) validation_ = sequences_of(config, inputs.shards, Split::Validation);
   decoder_.initialise(engine, Random(config.seed));
   if (inputs.start == RunStart::Resume) resume();
 }
 
 void Run::resume() {
-  for (const int64_t step : directory_.checkpoint_steps()) {
-    try {
-      state_ = read_checkpoint(directory_.checkpoint(step), engine_, trainer_);
-      loader_.seek({.epoch = state_.epoch, .index = state_.position});
-      monitor_ = SpikeMonitor(state_.recent_losses, state_.spikes);
-      saved_step_ = state_.step;
-      directory_.cut_metrics(state_.step);
-      return log_.info("going on after step {}", state_.step);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::BadInput) throw;
-      log_.warn("a checkpoint is skipped: {}", error.what());
-      directory_.set_aside(step);
+  const std::vector<int64_t> steps = directory_.checkpoint_steps();
+  std::vector<int64_t> damaged;
+  for (const int64_t step : steps) {
+    const std::optional<RunState> state = read_if_whole(step);
+    if (!state) {
+      damaged.push_back(step);
+      continue;
     }
+    loader_.seek({.epoch = state->epoch, .index = state->position});
+    state_ = *state;
+    monitor_ = SpikeMonitor(state_.recent_losses, state_.spikes);
+    saved_step_ = state_.step;
+    // Only now: what cannot be used makes room for what takes its place.
+    for (const int64_t each : damaged) directory_.set_aside(each);
+    directory_.cut_metrics(state_.step);
+    return log_.info("going on after step {}", state_.step);
   }
-  log_.warn("no checkpoint can be used: starting from the beginning");
+  if (!steps.empty()) {
+    throw failure({.where = directory_.path().string(), .what = "none of its checkpoints can be used"});
+  }
+  log_.info("stopped before its first checkpoint: starting from the beginning");
   directory_.cut_metrics(0);
+}
+
+// None, with a warning, if a file of the checkpoint is missing or damaged.
+std::optional<RunState> Run::read_if_whole(int64_t step) {
+  try {
+    return read_checkpoint(directory_.checkpoint(step), engine_, trainer_);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::BadInput) throw;
+    log_.warn("a checkpoint is skipped: {}", error.what());
+    return {};
+  }
 }
 
 bool Run::is_due(int64_t every) const {
   return state_.step % every == 0 || state_.step == config_.steps();
+}
+
+Error Run::diverged(const std::string& what) const {
+  return failure({.where = fmt::format("after step {}", state_.step),
+                  .what = what,
+                  .hint = saved_step_ < 0 ? "a lower learning rate may help"
+                                          : fmt::format("the last checkpoint is {}",
+                                                        directory_.checkpoint(saved_step_).string())});
 }
 
 StepResult Run::step() {
@@ -76,12 +102,8 @@ StepResult Run::step() {
   const auto start = std::chrono::steady_clock::now();
   const StepResult result = trainer_.step(batches);
   if (!result.is_finite()) {
-    throw failure({.where = fmt::format("step {}", state_.step + 1),
-                   .what = fmt::format("loss {} and gradient norm {} are not finite", result.loss,
-                                       result.gradient_norm),
-                   .hint = saved_step_ < 0 ? "a lower learning rate may help"
-                                           : fmt::format("the last good checkpoint is {}",
-                                                         directory_.checkpoint(saved_step_).string())});
+    throw diverged(
+        fmt::format("loss {} and gradient norm {} are not finite", result.loss, result.gradient_norm));
   }
   state_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   ++state_.step;
@@ -96,6 +118,7 @@ void Run::validate(const RunHooks& hooks) {
   double loss = 0;
   for (int64_t i = 0; i < count; ++i) loss += trainer_.loss(validation_->batch(Range{i, i + 1}));
   loss /= static_cast<double>(count);
+  if (!std::isfinite(loss)) throw diverged(fmt::format("validation loss {} is not finite", loss));
   nlohmann::ordered_json line = {{"step", state_.step},
                                  {"validation_loss", loss},
                                  {"validation_ppl", std::exp(loss)},

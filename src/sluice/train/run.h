@@ -29,6 +29,10 @@ struct RunHooks {
   std::function<void(const nlohmann::ordered_json&)> validated = {};
 };
 
+// Bad input if the shards are too small for a sequence of each split, or do not fit the model. Run() does not
+// look again.
+void check_data(const RunConfig& config, const std::vector<TokenShard>& shards);
+
 enum class RunEnd { Finished, Interrupted };
 
 class Run {
@@ -45,6 +49,8 @@ class Run {
 
  private:
   void resume();
+  std::optional<RunState> read_if_whole(int64_t step);
+  Error diverged(const std::string& what) const;
   StepResult step();
   void validate(const RunHooks& hooks);
   void save();

@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr IntegerRange kCount{.min = 1, .max = int64_t{1} << 40};
+constexpr IntegerRange kCount{.min = 1, .max = int64_t{1} << 30};  // products of two fit 63 bits
 constexpr Choice<ScheduleKind> kSchedules[] = {{"cosine", ScheduleKind::Cosine},
                                                {"linear", ScheduleKind::Linear},
                                                {"constant", ScheduleKind::Constant},
@@ -77,7 +77,7 @@ void read_sizes(const Json& json, RunConfig& config) {
   config.batch_tokens = json.integer_or("batch_tokens", config.batch_tokens, kCount);
   config.pass_tokens = json.integer_or("pass_tokens", config.batch_tokens, kCount);
   if (config.batch_tokens % config.sequence != 0) {
-    throw json.at("batch_tokens")
+    throw json.at(json.contains("batch_tokens") ? "batch_tokens" : "sequence")
         .unexpected(fmt::format("a multiple of the sequence length, {}", config.sequence));
   }
   if (config.pass_tokens % config.sequence != 0 || config.batch_tokens % config.pass_tokens != 0) {

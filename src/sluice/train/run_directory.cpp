@@ -42,6 +42,7 @@ FileDescriptor locked(const fs::path& path) {
   if (!file.is_open()) throw system_failure(path, "cannot lock");
   // Held by the open file: the system lets go of it when the process ends, however it ends.
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw system_failure(path, "cannot lock");
     throw failure({.where = path.string(),
                    .what = "another process trains in this directory",
                    .hint = "wait for it, or choose another --out"});

@@ -147,6 +147,8 @@ HWY_INLINE void multiply_rows(const float* a, const Bf16* b, int64_t tiles, floa
 
 // 12 sums, the two vectors of a word and one of A fill the 16 registers of AVX2.
 void multiply_strips(const float* a, const Bf16* b, int64_t tiles, float* sums) {
+  // One vector is a whole row of sums: all 16 fit the 32 registers of AVX-512.
+  if constexpr (kVectors == 1) return multiply_rows<kTileRows>(a, b, tiles, sums);
   multiply_rows<6>(a, b, tiles, sums);
   multiply_rows<5>(a + 2 * 6, b, tiles, sums + 6 * kTileRows);
   multiply_rows<5>(a + 2 * 11, b, tiles, sums + 11 * kTileRows);
