@@ -1,0 +1,126 @@
+// sluice train and sluice demo as a black box: a run of a tiny model from text to a checkpoint.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/base/temporary_directory.h"
+#include "tests/cli/run_program.h"
+
+namespace sluice::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+std::string content_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+class TrainCommand : public testing::Test {
+ protected:
+  TrainCommand() {
+    directory_.file("config.json", "{}");  // a model directory without a tokenizer: tokens are bytes
+    EXPECT_EQ(run({"data", "synth", "--out", path("t.jsonl"), "--documents", "40"}).exit_code, 0);
+    EXPECT_EQ(run({"data", "tokenize", path(), path("t.jsonl"), "--out", path("t.tokens")}).exit_code, 0);
+    directory_.file("run.json", R"({"model": "tiny-headwise", "sequence": 32, "batch_tokens": 128, "steps": 6,
+      "validation": {"share": 0.2, "every": 3, "sequences": 2}, "checkpoints": {"every": 2}})");
+  }
+
+  static ProgramRun run(Words arguments) {
+    arguments.push_back("--quiet");
+    return run_sluice(arguments);
+  }
+
+  ProgramRun train(const std::string& out, const Words& more = {}) const {
+    Words arguments = {"train", path("run.json"), "--data", path("t.tokens"), "--out", path(out)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  std::string path(const std::string& name = "") const { return (directory_.path() / name).string(); }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(TrainCommand, leaves_a_model_that_the_other_commands_take) {
+  const ProgramRun trained = train("run", {"--json"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const Json result = Json::parse(trained.out);
+  EXPECT_EQ(result["steps"], 6);
+  EXPECT_EQ(result["tokens"], 6 * 128);
+  EXPECT_GT(result["best_validation_loss"], 0.0);
+  EXPECT_EQ(run({"params", path("run/latest")}).exit_code, 0);
+  EXPECT_EQ(run({"generate", path("run/best"), "--prompt", "Petra", "--max-tokens", "4"}).exit_code, 0);
+}
+
+TEST_F(TrainCommand, writes_a_line_of_metrics_per_step_and_the_pulse_of_the_model) {
+  ASSERT_EQ(train("run").exit_code, 0);
+  std::istringstream lines(content_of(path("run/metrics.jsonl")));
+  int steps = 0, validations = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line);
+    if (json.contains("loss")) ++steps;
+    if (!json.contains("validation_loss")) continue;
+    ++validations;
+    for (const char* key : {"sink", "sink_floor", "max_activation", "gate_mean", "gate_below_0.1"})
+      EXPECT_TRUE(json.contains(key)) << key;
+  }
+  EXPECT_EQ(steps, 6);
+  EXPECT_EQ(validations, 2);
+}
+
+TEST_F(TrainCommand, extended_by_resuming_is_the_same_as_trained_at_once) {
+  ASSERT_EQ(train("whole", {"--set", "schedule.kind=constant"}).exit_code, 0);
+  ASSERT_EQ(train("parts", {"--set", "schedule.kind=constant", "--set", "steps=4"}).exit_code, 0);
+  ASSERT_EQ(train("parts", {"--set", "schedule.kind=constant", "--resume"}).exit_code, 0);
+  EXPECT_EQ(content_of(path("parts/latest/model.safetensors")),
+            content_of(path("whole/latest/model.safetensors")));
+}
+
+TEST_F(TrainCommand, refuses_what_it_cannot_do_and_leaves_nothing) {
+  EXPECT_EQ(run({"train", path("run.json"), "--out", path("x")}).exit_code, 2) << "no data";
+  EXPECT_EQ(train("x", {"--set", "stps=3"}).exit_code, 3) << "unknown key";
+  EXPECT_EQ(train("x", {"--tokenizer", path("none.json")}).exit_code, 3) << "no such tokenizer";
+  EXPECT_EQ(
+      train("x", {"--set", "sequence=512", "--set", "batch_tokens=512", "--set", "validation.share=0.01"})
+          .exit_code,
+      3)
+      << "too little to validate on";
+  EXPECT_FALSE(fs::exists(path("x")));
+  EXPECT_EQ(train("x", {"--resume"}).exit_code, 3) << "no run";
+  ASSERT_EQ(train("run").exit_code, 0);
+  EXPECT_EQ(train("run").exit_code, 1) << "there is a run already";
+  EXPECT_EQ(train("run", {"--resume", "--set", "seed=9"}).exit_code, 2) << "another run";
+}
+
+TEST_F(TrainCommand, prints_its_configuration_with_every_default) {
+  const ProgramRun printed =
+      run({"train", path("run.json"), "--print-config", "--set", "optimizer.beta2=0.99"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const Json json = Json::parse(printed.out);
+  EXPECT_EQ(json["optimizer"]["beta2"], 0.99);
+  EXPECT_EQ(json["schedule"]["kind"], "cosine");
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(TrainCommand, demo_compares_three_models) {
+  const ProgramRun shown = run({"demo", "--out", path("demo"), "--steps", "2", "--json"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  const Json models = Json::parse(shown.out)["models"];
+  ASSERT_EQ(models.size(), 3U);
+  EXPECT_EQ(models[0]["variant"], "baseline");
+  EXPECT_FALSE(models[0]["validation"].contains("gate_mean"));
+  EXPECT_NEAR(models[2]["validation"]["gate_mean"].get<double>(), 0.5, 0.05);
+  EXPECT_TRUE(fs::exists(path("demo/report.txt")));
+  EXPECT_EQ(run({"demo", "--out", path("demo")}).exit_code, 1) << "nothing is replaced";
+}
+
+}  // namespace
+}  // namespace sluice::test
