@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "sluice/base/error.h"
+#include "sluice/base/interrupt.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/peaks.h"
 
@@ -13,6 +14,7 @@ namespace {
 void bench_peak(const Session& session) {
   Engine engine(session.options.engine());
   const MachinePeaks peaks = measure_peaks(peak_kernels(engine.isa().isa), engine.threads(), engine.pool());
+  throw_if_interrupted();
   const int threads = engine.threads().count();
   if (session.options.json) {
     nlohmann::ordered_json json = {{"isa", name_of(engine.isa().isa)}, {"threads", threads}};

@@ -6,6 +6,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/interrupt.h"
 #include "sluice/cli/data.h"
+#include "sluice/cli/overwriting.h"
 #include "sluice/cli/progress.h"
 #include "sluice/data/tokenize.h"
 
@@ -24,6 +25,7 @@ TokenId end_of_text(const DataOptions& options, const Tokenizer& tokenizer) {
 }  // namespace
 
 void tokenize(const DataOptions& options, const Session& session) {
+  refuse_overwriting(*options.out, options.files);
   const Tokenizer tokenizer = Tokenizer::load(options.files.front());
   Progress progress(session.log, "documents", 0);
   const TokenizeRequest request{.files = {options.files.begin() + 1, options.files.end()},

@@ -72,7 +72,10 @@ void run(const Request& request, const Session& session) {
     if (request.ids_file.empty()) bytes += model.tokenizer.decode(chunk.subspan(1)).size();
     progress.done(1);
   }
+  if (intervener) intervener->check_effect();
   const Perplexity result = perplexity(results);
+  if (!std::isfinite(result.nll))
+    throw failure({.where = "eval", .what = "the likelihood of the text is not finite"});
   const double bits = result.nll * static_cast<double>(result.tokens) / std::numbers::ln2;
   const double bits_per_byte = bytes == 0 ? NAN : bits / static_cast<double>(bytes);
   if (session.options.json) {

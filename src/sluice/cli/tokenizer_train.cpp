@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "sluice/base/atomic_file.h"
+#include "sluice/cli/overwriting.h"
 #include "sluice/cli/tokenizer.h"
 #include "sluice/text/tokenizer_writer.h"
 #include "sluice/text/utf8.h"
@@ -33,6 +34,7 @@ void check_training(const TokenizerOptions& options) {
 
 void train_tokenizer(const TokenizerOptions& options, const Session& session) {
   check_training(options);
+  refuse_overwriting(*options.out, options.files);
   const Threads threads(session.options.threads);
   const WordPattern pattern = options.pattern == "gpt2" ? WordPattern::Gpt2 : WordPattern::Qwen;
   WordCounter counter({.pattern = pattern, .special = options.special}, threads);

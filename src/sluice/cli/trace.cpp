@@ -6,6 +6,7 @@
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
+#include "sluice/cli/overwriting.h"
 #include "sluice/model/safetensors_writer.h"
 #include "sluice/probe/probe_chain.h"
 #include "sluice/probe/recorder.h"
@@ -58,6 +59,7 @@ void add_captures(const Recorder& recorder, std::vector<TensorOutput>& outputs) 
 
 void run(const Request& request, const Session& session) {
   if (request.out.empty()) throw usage_error({.where = "trace", .what = "--out is required"});
+  refuse_overwriting(request.out, std::span(&request.model, 1));
   const RunnableModel model = open_model(session, request.model);
   const std::vector<int32_t> ids = request.prompt.tokens(model, "trace");
   const auto intervener = request.interventions.intervener(model);
@@ -65,6 +67,7 @@ void run(const Request& request, const Session& session) {
   ProbeChain probes({intervener.get(), &recorder});
   const Trace traced = trace(model.context(&probes), *model.decoder, ids);
   check_captures(request.captures, recorder);
+  if (intervener) intervener->check_effect();
   std::vector<TensorOutput> outputs = outputs_of(traced);
   add_captures(recorder, outputs);
   SafetensorsMetadata metadata = {{"format", "pt"}, {"ids", fmt::format("{}", fmt::join(ids, ","))}};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sluice/base/error.h"
 #include "sluice/base/random.h"
 
 namespace sluice {
@@ -103,13 +104,22 @@ bool Intervener::wants(const TapName& name) const {
                              [&](const Intervention& each) { return each.tap.matches(name); });
 }
 
+void Intervener::check_effect() const {
+  for (size_t i = 0; i < interventions_.size(); ++i) {
+    if (met_[i]) continue;
+    throw usage_error({.where = fmt::format("intervention at {}", interventions_[i].tap.text()),
+                       .what = "no token of the text has such a position"});
+  }
+}
+
 Tensor Intervener::visit(const Context& context, const TapName& name, const Tensor& value) {
   SLUICE_ASSERT(name.point != points::kProbs, "intervene: attention's probabilities can only be watched");
   SLUICE_ASSERT(value.shape()[0] == sequences_.tokens(), "intervene: {} has {} rows in a pass of {} tokens",
                 name.text(), value.shape()[0], sequences_.tokens());
   const Tensor changed = value.copy(context.engine.pool());
   const int64_t width = changed.count() / std::max<int64_t>(changed.shape()[0], 1);
-  for (const Intervention& intervention : interventions_) {
+  for (size_t i = 0; i < interventions_.size(); ++i) {
+    const Intervention& intervention = interventions_[i];
     if (!intervention.tap.matches(name)) continue;
     const std::vector<int64_t> offsets = chosen_elements(intervention, changed.shape());
     const Random random = Random(intervention.seed).child(static_cast<uint64_t>(name.layer + 1));
@@ -119,6 +129,7 @@ Tensor Intervener::visit(const Context& context, const TapName& name, const Tens
       for (int64_t row = 0; row < part.length; ++row) {
         if (intervention.positions.contains(past_ + row)) part.rows.push_back(row);
       }
+      if (!part.rows.empty()) met_[i] = true;
       change(intervention, part, offsets, random.child(static_cast<uint64_t>(s)));
     }
   }

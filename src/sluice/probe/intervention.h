@@ -45,12 +45,16 @@ class Intervener : public Probe {
     return std::ranges::any_of(interventions_, &Intervention::needs_all_tokens);
   }
 
+  // Usage error if one of them has met no token so far: its positions lie beyond the text.
+  void check_effect() const;
+
   void begin_pass(const PassTokens& tokens) override;
   bool wants(const TapName& name) const override;
   Tensor visit(const Context& context, const TapName& name, const Tensor& value) override;
 
  private:
   std::vector<Intervention> interventions_;
+  std::vector<bool> met_ = std::vector<bool>(interventions_.size());  // a token that it changes
   Sequences sequences_;
   int64_t past_ = 0;
 };
