@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace sluice::test {
 namespace {
@@ -72,6 +74,19 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
+// Whether it ended by itself, looked at every millisecond.
+bool ends_within(pid_t child, std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  siginfo_t info = {};
+  while (std::chrono::steady_clock::now() < end) {
+    info.si_pid = 0;
+    if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0)
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
@@ -106,6 +121,7 @@ ProgramRun run_program(const std::string& path, const std::vector<std::string>& 
   const int error = posix_spawn(&child, path.c_str(), actions.get(), nullptr, pointers(words).data(),
                                 pointers(environment).data());
   if (error != 0) throw std::runtime_error("cannot run " + path + ": " + std::strerror(error));
+  if (options.kill_after && !ends_within(child, *options.kill_after)) kill(child, SIGKILL);
   const int exit_code = wait_for(child);
   return {exit_code, out.text(), err.text()};
 }

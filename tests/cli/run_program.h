@@ -1,6 +1,7 @@
 // Runs a program and collects what it leaves behind.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ struct RunOptions {
   Input input = Input::Empty;
   std::string input_file = {};   // what stdin reads instead
   std::string output_file = {};  // where stdout goes instead of into ProgramRun::out
+  std::optional<std::chrono::milliseconds> kill_after = {};  // SIGKILL, if it has not ended by then
 };
 
 struct ProgramRun {

@@ -1,53 +1,11 @@
 // sluice train and sluice demo as a black box: a run of a tiny model from text to a checkpoint.
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "tests/base/temporary_directory.h"
-#include "tests/cli/run_program.h"
+#include "tests/cli/train_command.h"
 
 namespace sluice::test {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using Words = std::vector<std::string>;
-
-std::string content_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-class TrainCommand : public testing::Test {
- protected:
-  TrainCommand() {
-    directory_.file("config.json", "{}");  // a model directory without a tokenizer: tokens are bytes
-    EXPECT_EQ(run({"data", "synth", "--out", path("t.jsonl"), "--documents", "40"}).exit_code, 0);
-    EXPECT_EQ(run({"data", "tokenize", path(), path("t.jsonl"), "--out", path("t.tokens")}).exit_code, 0);
-    directory_.file("run.json", R"({"model": "tiny-headwise", "sequence": 32, "batch_tokens": 128, "steps": 6,
-      "validation": {"share": 0.2, "every": 3, "sequences": 2}, "checkpoints": {"every": 2}})");
-  }
-
-  static ProgramRun run(Words arguments) {
-    arguments.push_back("--quiet");
-    return run_sluice(arguments);
-  }
-
-  ProgramRun train(const std::string& out, const Words& more = {}) const {
-    Words arguments = {"train", path("run.json"), "--data", path("t.tokens"), "--out", path(out)};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments);
-  }
-
-  std::string path(const std::string& name = "") const { return (directory_.path() / name).string(); }
-
- private:
-  TemporaryDirectory directory_;
-};
 
 TEST_F(TrainCommand, leaves_a_model_that_the_other_commands_take) {
   const ProgramRun trained = train("run", {"--json"});
@@ -108,6 +66,46 @@ TEST_F(TrainCommand, prints_its_configuration_with_every_default) {
   EXPECT_EQ(json["optimizer"]["beta2"], 0.99);
   EXPECT_EQ(json["schedule"]["kind"], "cosine");
   EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(TrainCommand, samples_text_at_every_validation) {
+  ASSERT_EQ(train("run", {"--set", "sample.prompt=Petra", "--set", "sample.tokens=5"}).exit_code, 0);
+  std::istringstream lines(content_of(path("run/metrics.jsonl")));
+  int samples = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line);
+    if (!json.contains("sample")) continue;
+    EXPECT_TRUE(json["sample"].get<std::string>().starts_with("Petra")) << line;
+    ++samples;
+  }
+  EXPECT_EQ(samples, 2);
+}
+
+TEST_F(TrainCommand, tries_out_what_a_run_takes_and_leaves_nothing) {
+  const ProgramRun planned = run({"train", path("run.json"), "--dry-run", "--json"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const Json plan = Json::parse(planned.out);
+  EXPECT_EQ(plan["tokens"], 6 * 128);
+  EXPECT_EQ(plan["state_bytes"], plan["parameters"].get<int64_t>() * 16);
+  EXPECT_GT(plan["memory_bytes"], plan["state_bytes"]);
+  EXPECT_GT(plan["timing"]["tokens_per_s"], 0.0);
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(TrainCommand, does_not_try_out_what_cannot_fit) {
+  const ProgramRun planned = run({"train", path("run.json"), "--dry-run", "--json", "--set",
+                                  "model.hidden_size=131072", "--set", "model.intermediate_size=131072"});
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_TRUE(Json::parse(planned.out)["timing"].is_null());
+}
+
+TEST_F(TrainCommand, says_what_ended_it) {
+  const ProgramRun stopped = train("run", {"--json", "--set", "stop.minutes=1e-9"});
+  ASSERT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_EQ(Json::parse(stopped.out)["end"], "out of time");
+  const ProgramRun finished = train("run", {"--json", "--resume"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(Json::parse(finished.out)["end"], "finished");
 }
 
 TEST_F(TrainCommand, demo_compares_three_models) {

@@ -4,25 +4,21 @@
 
 #include <algorithm>
 
+#include "tests/model/small_model.h"
+
 namespace sluice {
 namespace {
 
-ModelConfig small_model() {
-  return {.vocabulary = 50,
-          .hidden = 32,
-          .layers = 2,
-          .heads = 4,
-          .kv_heads = 2,
-          .head_dim = 8,
-          .feed_forward = 48,
-          .positions = 1024,
-          .tied = true,
-          .rotary = 8};
+ModelConfig long_model() {
+  ModelConfig config = small_model();
+  config.positions = 1024;
+  config.tied = true;
+  return config;
 }
 
 // A gate at every position, one per row of this list.
 ModelConfig with_gate(GatePosition position, Granularity granularity) {
-  ModelConfig config = small_model();
+  ModelConfig config = long_model();
   config.gate_layout = GateLayout::Separate;
   config.gates = {{.position = position, .form = {.granularity = granularity}, .init_std = 0.5}};
   return config;
@@ -81,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(EveryGate, CachedGeneration,
 TEST(Generation, stops_at_the_stop_token_and_when_told_to) {
   Engine engine;
   const Context context{engine};
-  Decoder decoder(small_model());
+  Decoder decoder(long_model());
   decoder.initialise(engine, Random(4));
   const auto all = Generator(context, decoder).generate(prompt_of(3), {.max_tokens = 6});
   ASSERT_EQ(all.ids.size(), 6U);

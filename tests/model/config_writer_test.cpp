@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/model/config_reader.h"
+#include "tests/model/small_model.h"
 
 namespace sluice {
 namespace {
@@ -20,16 +21,10 @@ testing::AssertionResult comes_back(const ModelConfig& config) {
   return testing::AssertionFailure() << "is read as another model:\n" << text;
 }
 
-ModelConfig small_model() {
-  return {.vocabulary = 100,
-          .hidden = 32,
-          .layers = 3,
-          .heads = 4,
-          .kv_heads = 2,
-          .head_dim = 8,
-          .feed_forward = 48,
-          .positions = 128,
-          .rotary = 8};
+ModelConfig three_layers() {
+  ModelConfig config = small_model();
+  config.layers = 3;
+  return config;
 }
 
 std::vector<fs::path> files_below(const fs::path& folder) {
@@ -216,7 +211,7 @@ const std::vector<Kind> kKinds = {
 class ConfigKinds : public testing::TestWithParam<Kind> {
  protected:
   ModelConfig config() const {
-    ModelConfig config = small_model();
+    ModelConfig config = three_layers();
     GetParam().change(config);
     return config;
   }
@@ -278,7 +273,7 @@ std::vector<GateSpec> all_gates() {
 }
 
 TEST(ConfigWriter, every_gate_comes_back) {
-  ModelConfig config = small_model();
+  ModelConfig config = three_layers();
   config.gate_layout = GateLayout::Separate;
   const std::vector<GateSpec> gates = all_gates();
   EXPECT_EQ(gates.size(), 42U * (4 + 4 + 8 + 8 + 1)) << "modes × activations × inputs, at each position";
@@ -289,7 +284,7 @@ TEST(ConfigWriter, every_gate_comes_back) {
 }
 
 TEST(ConfigWriter, the_start_and_the_layers_of_gates_come_back) {
-  ModelConfig config = small_model();
+  ModelConfig config = three_layers();
   config.gate_layout = GateLayout::Separate;
   config.gates = {
       {.layers = {0, 2}, .init_std = 0.0, .bias = true, .bias_init = -2.5},
@@ -301,7 +296,7 @@ TEST(ConfigWriter, the_start_and_the_layers_of_gates_come_back) {
 
 // partial_rotary_factor is a share, and the number of channels is what it gives when it is cut off.
 TEST(ConfigWriter, every_number_of_rotary_channels_comes_back) {
-  ModelConfig config = small_model();
+  ModelConfig config = three_layers();
   for (int64_t width = 1; width <= 130; ++width) {
     for (int64_t rotary = 0; rotary <= width; rotary += 2) {
       config.head_dim = width;
@@ -320,7 +315,7 @@ TEST(ConfigWriter, every_number_of_rotary_channels_comes_back) {
 }
 
 TEST(ConfigWriter, other_programs_find_the_class_of_the_model) {
-  ModelConfig config = small_model();
+  ModelConfig config = three_layers();
   EXPECT_EQ(config_json(config)["architectures"], nlohmann::json{"Qwen3ForCausalLM"});
   config.qk_norm = false;
   EXPECT_EQ(config_json(config)["architectures"], nlohmann::json{"LlamaForCausalLM"});
@@ -331,7 +326,7 @@ TEST(ConfigWriter, other_programs_find_the_class_of_the_model) {
 
 // The official code asks for both of its flags, the Qwen3-Next code for experts and kinds of layers.
 TEST(ConfigWriter, other_programs_find_the_keys_of_the_family) {
-  ModelConfig config = small_model();
+  ModelConfig config = three_layers();
   config.gate_layout = GateLayout::PackedPerGroup;
   config.gates = {packed_gate(Granularity::Headwise, false)};
   const nlohmann::ordered_json official = config_json(config);

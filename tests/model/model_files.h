@@ -8,27 +8,9 @@
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
 #include "sluice/model/decoder_parameters.h"
+#include "tests/model/small_model.h"
 
 namespace sluice {
-
-inline ModelConfig small_model() {
-  return {.vocabulary = 50,
-          .hidden = 32,
-          .layers = 2,
-          .heads = 4,
-          .kv_heads = 2,
-          .head_dim = 8,
-          .feed_forward = 48,
-          .positions = 64,
-          .rotary = 8};
-}
-
-inline ModelConfig small_model(GateLayout layout, std::vector<GateSpec> gates) {
-  ModelConfig config = small_model();
-  config.gate_layout = layout;
-  config.gates = std::move(gates);
-  return config;
-}
 
 // Norms and biases are random, too: those that training starts from are all the same.
 inline Tensor random_values(MemoryPool& pool, const Decoder& decoder, size_t parameter) {

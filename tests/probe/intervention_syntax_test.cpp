@@ -3,6 +3,7 @@
 
 #include "sluice/probe/intervention.h"
 #include "tests/base/expect_error.h"
+#include "tests/model/small_model.h"
 
 namespace sluice {
 namespace {
@@ -10,18 +11,10 @@ namespace {
 // Three layers, four heads of eight channels, two of keys and values; a gate on attention's output in the
 // last two layers, one on values in all.
 ModelConfig model() {
-  ModelConfig config{.vocabulary = 50,
-                     .hidden = 32,
-                     .layers = 3,
-                     .heads = 4,
-                     .kv_heads = 2,
-                     .head_dim = 8,
-                     .feed_forward = 48,
-                     .positions = 64,
-                     .rotary = 8};
-  config.gate_layout = GateLayout::Separate;
-  config.gates = {{.layers = {1, 2}},
-                  {.position = GatePosition::G2, .form = {.granularity = Granularity::Headwise}}};
+  ModelConfig config = small_model(
+      GateLayout::Separate,
+      {{.layers = {1, 2}}, {.position = GatePosition::G2, .form = {.granularity = Granularity::Headwise}}});
+  config.layers = 3;
   return config;
 }
 

@@ -11,29 +11,23 @@
 #include "sluice/probe/probe_chain.h"
 #include "sluice/probe/recorder.h"
 #include "sluice/probe/trace.h"
+#include "tests/model/small_model.h"
 
 namespace sluice {
 namespace {
 
-ModelConfig small_model(std::vector<GateSpec> gates) {
-  return {.vocabulary = 50,
-          .hidden = 32,
-          .layers = 3,
-          .heads = 4,
-          .kv_heads = 2,
-          .head_dim = 8,
-          .feed_forward = 48,
-          .positions = 256,
-          .tied = true,
-          .rotary = 8,
-          .gate_layout = GateLayout::Separate,
-          .gates = std::move(gates)};
+ModelConfig gated_model(std::vector<GateSpec> gates) {
+  ModelConfig config = small_model(GateLayout::Separate, std::move(gates));
+  config.layers = 3;
+  config.positions = 256;
+  config.tied = true;
+  return config;
 }
 
 constexpr double kSpread = 0.5;  // of the gate's weights: gates that differ from token to token
 
 ModelConfig gated_model() {
-  return small_model({{.init_std = kSpread}});
+  return gated_model({{.init_std = kSpread}});
 }
 
 ModelConfig with_a_gate_everywhere() {
@@ -42,7 +36,7 @@ ModelConfig with_a_gate_everywhere() {
        {GatePosition::G1, GatePosition::G2, GatePosition::G3, GatePosition::G4, GatePosition::G5}) {
     gates.push_back({.position = position, .init_std = kSpread});
   }
-  return small_model(std::move(gates));
+  return gated_model(std::move(gates));
 }
 
 // All different up to 50 of them, so that rows can be told from each other.
@@ -193,7 +187,7 @@ TEST_F(Interventions, reach_every_tap_that_can_be_changed) {
 }
 
 TEST_F(Interventions, of_a_headwise_gate_have_one_channel) {
-  use_model(small_model({{.form = {.granularity = Granularity::Headwise}, .init_std = kSpread}}));
+  use_model(gated_model({{.form = {.granularity = Granularity::Headwise}, .init_std = kSpread}}));
   const Pass pass = run({"layers.1.attn.gate set=2 heads=3"});
   EXPECT_EQ(pass.after.at({1, points::kGate}).front().shape(), (Shape{7, 4, 1}));
   expect_rule(pass, {1, points::kGate},
@@ -214,7 +208,7 @@ TEST_F(Interventions, leave_the_model_as_it_is) {
 }
 
 TEST_F(Interventions, that_put_the_gate_s_own_value_in_its_place_change_nothing) {
-  use_model(small_model({{.init_std = 0.0}}));  // sigmoid(0) for every token
+  use_model(gated_model({{.init_std = 0.0}}));  // sigmoid(0) for every token
   const std::vector<float> clean = elements(logits_of(nullptr, {7}));
   const std::vector<float> same = elements(run({"attn.gate set=0.5"}).logits);
   for (size_t i = 0; i < clean.size(); ++i) ASSERT_NEAR(same[i], clean[i], 1e-6) << i;

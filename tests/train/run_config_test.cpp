@@ -19,7 +19,10 @@ TEST(RunConfig, written_out_it_reads_the_same) {
     "pass_tokens": 128, "steps": 7, "seed": 3, "dtype": "f32", "recompute": true,
     "schedule": {"kind": "warmup_stable_decay", "peak": 0.01, "warmup": 2, "decay_share": 0.3},
     "optimizer": {"beta2": 0.99, "max_norm": 0}, "validation": {"share": 0.1, "every": 3},
-    "checkpoints": {"every": 2, "keep": 5}})");
+    "checkpoints": {"every": 2, "keep": 5}, "stop": {"minutes": 2.5, "patience": 4},
+    "sample": {"prompt": "Once", "tokens": 9}})");
+  EXPECT_EQ(config.stop.patience, 4);
+  EXPECT_EQ(config.sample.prompt, "Once");
   EXPECT_EQ(config.trainer.schedule.kind, ScheduleKind::WarmupStableDecay);
   EXPECT_EQ(config.trainer.precision, Precision::F32);
   EXPECT_EQ(config.pass_tokens, 128);
@@ -33,7 +36,29 @@ TEST(RunConfig, every_run_of_the_repository_is_read) {
     EXPECT_NO_THROW(load_run_config(entry.path().string(), {})) << entry.path();
     ++count;
   }
-  EXPECT_GE(count, 9);
+  EXPECT_GE(count, 16);
+}
+
+TEST(RunConfig, takes_its_length_in_tokens) {
+  EXPECT_EQ(read(R"({"model": "tiny-g2", "batch_tokens": 1024, "sequence": 64, "tokens": 10000})").steps(),
+            10);
+  EXPECT_BAD_INPUT(read(R"({"model": "tiny-g2", "steps": 1, "tokens": 2})"),
+                   "run.json: tokens: expected only one of steps and tokens, got 2");
+}
+
+TEST(RunConfig, refuses_patience_without_validation) {
+  EXPECT_BAD_INPUT(
+      read(R"({"model": "tiny-g2", "steps": 1, "validation": {"share": 0}, "stop": {"patience": 2}})"),
+      "run.json: stop.patience: expected 0 for a run without validation, got 2");
+}
+
+TEST(RunConfig, changes_reach_into_a_model_that_is_only_named) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("run.json", R"({"model": "tiny-headwise", "steps": 5})").string();
+  const RunConfig config = load_run_config(path, {"model.num_hidden_layers=3", "tokens=8192"});
+  EXPECT_EQ(config.model.layers, 3);
+  EXPECT_EQ(config.model.gates.size(), 1U);
+  EXPECT_EQ(config.steps(), 2) << "tokens take the place of steps";
 }
 
 TEST(RunConfig, refuses_what_does_not_fit_together) {

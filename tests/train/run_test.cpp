@@ -1,88 +1,10 @@
 // Whole runs of a tiny model: they learn, they can be stopped anywhere, and nothing is lost.
-#include "sluice/train/run.h"
-
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <sstream>
-
-#include "sluice/data/token_shard_writer.h"
-#include "tests/base/temporary_directory.h"
+#include "tests/train/runs.h"
 
 namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Documents in which every token follows from the one before: easy to learn.
-fs::path write_shard(const TemporaryDirectory& directory) {
-  const fs::path path = directory.path() / "text.tokens";
-  TokenShardWriter writer(path, {.vocabulary = 50, .end_of_text = 49});
-  for (int document = 0; document < 60; ++document) {
-    std::vector<TokenId> ids;
-    for (int i = 0; i < 40; ++i) ids.push_back((document * 5 + i * 3) % 49);
-    writer.add(ids, ids.size());
-  }
-  writer.commit();
-  return path;
-}
-
-RunConfig small_run(Precision precision = Precision::Bf16) {
-  RunConfig config;
-  config.model = {.vocabulary = 50,
-                  .hidden = 32,
-                  .layers = 2,
-                  .heads = 4,
-                  .kv_heads = 2,
-                  .head_dim = 8,
-                  .feed_forward = 48,
-                  .positions = 64,
-                  .tied = true,
-                  .rotary = 8,
-                  .gate_layout = GateLayout::PackedPerGroup,
-                  .gates = {{}}};
-  config.sequence = 16;
-  config.batch_tokens = 128;
-  config.pass_tokens = 64;
-  config.validation = {.share = 0.2, .every = 5, .sequences = 4};
-  config.checkpoints = {.every = 4, .keep = 2};
-  config.trainer = {.schedule = {.peak = 1e-2, .warmup = 3, .steps = 20}, .precision = precision};
-  return config;
-}
-
-class Runs : public testing::Test {
- protected:
-  // Trains in `name` until `until` steps are taken, as if the process had been killed there.
-  RunState train(const std::string& name, const RunConfig& config, int64_t until = 1 << 30, int threads = 1) {
-    const fs::path path = directory_.path() / name;
-    Engine engine({.threads = threads});
-    const RunStart start = fs::exists(path) ? RunStart::Resume : RunStart::New;
-    RunDirectory run_directory(path, start);
-    if (start == RunStart::New) std::ofstream(path / "config.json") << "{}";
-    sluice::Run run(engine, config, run_directory, {.shards = {TokenShard(shard_)}, .start = start}, log_);
-    struct Killed {};
-    try {
-      run.train({.stepped = [&](const StepResult&, const RunState& state) {
-        if (state.step >= until) throw Killed{};
-      }});
-    } catch (const Killed&) {
-    }
-    return run.state();
-  }
-
-  std::string weights(const std::string& name) const {
-    std::ifstream file(directory_.path() / name / "latest" / "model.safetensors", std::ios::binary);
-    std::ostringstream bytes;
-    bytes << file.rdbuf();
-    EXPECT_FALSE(bytes.str().empty());
-    return bytes.str();
-  }
-
-  TemporaryDirectory directory_;
-  fs::path shard_ = write_shard(directory_);
-  std::ostringstream messages_;
-  Log log_{LogLevel::Normal, messages_};
-};
 
 TEST_F(Runs, learn) {
   RunConfig config = small_run();
@@ -171,15 +93,6 @@ TEST_F(Runs, keep_the_newest_checkpoints_and_the_best) {
   EXPECT_LE(count, 3);
   EXPECT_TRUE(fs::exists(directory_.path() / "run" / "best" / "model.safetensors"));
   EXPECT_GT(state.best_step, 0);
-}
-
-TEST_F(Runs, refuse_a_second_process_and_a_directory_with_files) {
-  const fs::path path = directory_.path() / "run";
-  const RunDirectory first(path, RunStart::New);
-  std::ofstream(path / "config.json") << "{}";
-  EXPECT_THROW(RunDirectory(path, RunStart::Resume), Error) << "locked";
-  EXPECT_THROW(RunDirectory(path, RunStart::New), Error) << "not empty";
-  EXPECT_THROW(RunDirectory(directory_.path() / "none", RunStart::Resume), Error) << "no run";
 }
 
 TEST_F(Runs, stop_at_a_loss_that_is_not_finite) {

@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <random>
 #include <system_error>
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
+#include "sluice/base/file_system.h"
 
 namespace sluice {
 namespace {
@@ -24,11 +24,6 @@ constexpr std::size_t kBufferBytes = 1 << 16;  // system calls cost little again
 constexpr int kMaxLinks = 40;                  // the kernel's own limit for a chain of symbolic links
 constexpr int kNameAttempts = 16;  // names have 64 random bits; the second attempt is already a miracle
 
-Error system_failure(const char* action, const fs::path& path, int error) {
-  const std::string reason = std::generic_category().message(error);
-  return failure({.where = path.string(), .what = fmt::format("{}: {}", action, reason)});
-}
-
 // Also follows a link to a file that does not exist yet, which fs::canonical refuses.
 fs::path follow_links(const fs::path& path) {
   fs::path target = path;
@@ -36,16 +31,10 @@ fs::path follow_links(const fs::path& path) {
   for (int links = 0; links < kMaxLinks; ++links) {
     if (!fs::is_symlink(fs::symlink_status(target, error))) return target;
     const fs::path next = fs::read_symlink(target, error);
-    if (error) throw system_failure("cannot follow the link", path, error.value());
+    if (error) throw system_failure(path, "cannot follow the link", error);
     target = target.parent_path() / next;  // an absolute `next` replaces the whole
   }
-  throw system_failure("cannot follow the link", path, ELOOP);
-}
-
-std::string temporary_name() {
-  std::random_device source;
-  const auto high = static_cast<std::uint64_t>(source()) << 32;
-  return fmt::format(".sluice-{:016x}.tmp", high | source());
+  throw system_failure(path, "cannot follow the link", std::error_code(ELOOP, std::generic_category()));
 }
 
 }  // namespace
@@ -119,13 +108,12 @@ void AtomicFile::overwrite(std::size_t offset, std::span<const std::byte> bytes)
 void AtomicFile::commit() {
   check_open();
   flush();
-  if (::fsync(file_.get()) != 0) fail("cannot write");
+  if (!sync(file_)) fail("cannot write");
   if (!file_.close()) fail("cannot write");
   if (::renameat(directory_.get(), temporary_.c_str(), directory_.get(), name_.c_str()) != 0)
     fail("cannot rename");
   temporary_.clear();
-  // Some file systems have no fsync for directories and say EINVAL.
-  if (::fsync(directory_.get()) != 0 && errno != EINVAL) fail("cannot sync the directory");
+  if (!sync(directory_)) fail("cannot sync the directory");
 }
 
 void AtomicFile::flush() {
@@ -153,9 +141,9 @@ void AtomicFile::discard() noexcept {
 }
 
 void AtomicFile::fail(const char* action) {
-  const int error = errno;
+  const std::error_code error = last_system_error();
   discard();
-  throw system_failure(action, path_, error);
+  throw system_failure(path_, action, error);
 }
 
 void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {

@@ -9,11 +9,11 @@
 
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/error.h"
+#include "sluice/base/file_system.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
 #include "sluice/data/synth.h"
 #include "sluice/data/tokenize.h"
-#include "sluice/infer/generator.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/count.h"
 #include "sluice/text/tokenizer_writer.h"
@@ -73,53 +73,44 @@ RunConfig run_config(const std::string& variant, int64_t steps, const std::strin
   config.trainer.schedule = {.peak = 3e-3, .warmup = steps / 10, .steps = steps};
   config.validation = {.share = 0.02, .every = std::max<int64_t>(1, steps / 6), .sequences = 32};
   config.checkpoints = {.every = std::max<int64_t>(1, steps / 3), .keep = 1};
+  config.sample = {.prompt = kPrompt, .tokens = 40};
   return config;
-}
-
-std::string sample_of(Engine& engine, Decoder& decoder, const Tokenizer& tokenizer) {
-  Generator generator({engine}, decoder);
-  const Generation made = generator.generate(tokenizer.encode(kPrompt), {.max_tokens = 40});
-  return kPrompt + tokenizer.decode(made.ids);
 }
 
 struct Result {
   std::string variant;
   int64_t parameters = 0;
-  RunState state;
-  ordered_json figures;  // the last validation
-  std::string sample;
+  TrainingOutcome outcome;
 
-  double number(const char* key) const { return figures.value(key, std::nan("")); }
-  double rate() const { return static_cast<double>(state.tokens) / state.seconds; }
+  double number(const char* key) const { return outcome.figures.value(key, std::nan("")); }
+  std::string sample() const { return outcome.figures.value("sample", ""); }
 
   ordered_json json() const {
-    return {{"variant", variant},    {"parameters", parameters},
-            {"steps", state.step},   {"tokens", state.tokens},
-            {"validation", figures}, {"spikes", state.spikes},
-            {"sample", sample},      {"timing", {{"tokens_per_s", rate()}, {"seconds", state.seconds}}}};
+    const RunState& state = outcome.state;
+    return {{"variant", variant},
+            {"parameters", parameters},
+            {"steps", state.step},
+            {"tokens", state.tokens},
+            {"validation", outcome.figures},
+            {"spikes", state.spikes},
+            {"timing", {{"tokens_per_s", outcome.tokens_per_s()}, {"seconds", state.seconds}}}};
   }
 };
 
 Result train_variant(const std::string& variant, const Request& request, const Corpus& corpus,
                      const Session& session) {
   const RunConfig config = run_config(variant, request.steps, session.options.dtype);
-  Engine engine(session.options.engine());
-  RunDirectory directory(fs::path(request.out) / variant, RunStart::New);
-  write_file_atomically(directory.path() / "config.json", run_config_json(config).dump(2) + "\n");
-  Run run(engine, config, directory, {.shards = {TokenShard(corpus.tokens)}, .tokenizer = corpus.tokenizer},
-          session.log);
-  session.log.info("training {}: {} parameters, {} tokens", variant, count_parameters(config.model).total(),
+  const int64_t parameters = count_parameters(config.model).total();
+  session.log.info("training {}: {} parameters, {} tokens", variant, parameters,
                    config.steps() * config.batch_tokens);
-  Result result{.variant = variant,
-                .parameters = count_parameters(config.model).total(),
-                .state = {},
-                .figures = {},
-                .sample = ""};
-  if (train_with_progress(run, config, engine, session, &result.figures) == RunEnd::Interrupted)
+  const TrainingOutcome outcome = run_training({.config = config,
+                                                .shards = {TokenShard(corpus.tokens)},
+                                                .out = fs::path(request.out) / variant,
+                                                .tokenizer = corpus.tokenizer},
+                                               session);
+  if (outcome.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted, {.what = "the demo was stopped"});
-  result.state = run.state();
-  result.sample = sample_of(engine, run.decoder(), Tokenizer::load(corpus.tokenizer));
-  return result;
+  return {.variant = variant, .parameters = parameters, .outcome = outcome};
 }
 
 std::string cell(double value, const char* format) {
@@ -131,12 +122,12 @@ std::string table(const std::vector<Result>& results) {
       fmt::format("{:<13}{:>11}{:>10}{:>9}{:>9}{:>9}{:>11}{:>9}{:>8}{:>11}\n", "model", "parameters",
                   "val. ppl", "sink", "floor", "max act", "gate mean", "< 0.1", "spikes", "tokens/s");
   for (const Result& each : results) {
-    text +=
-        fmt::format("{:<13}{:>11}{:>10}{:>9}{:>9}{:>9}{:>11}{:>9}{:>8}{:>11.0f}\n", each.variant,
-                    each.parameters, cell(each.number("validation_ppl"), "{:.3f}"),
-                    cell(each.number("sink"), "{:.4f}"), cell(each.number("sink_floor"), "{:.4f}"),
-                    cell(each.number("max_activation"), "{:.2f}"), cell(each.number("gate_mean"), "{:.4f}"),
-                    cell(each.number("gate_below_0.1"), "{:.4f}"), each.state.spikes, each.rate());
+    text += fmt::format(
+        "{:<13}{:>11}{:>10}{:>9}{:>9}{:>9}{:>11}{:>9}{:>8}{:>11.0f}\n", each.variant, each.parameters,
+        cell(each.number("validation_ppl"), "{:.3f}"), cell(each.number("sink"), "{:.4f}"),
+        cell(each.number("sink_floor"), "{:.4f}"), cell(each.number("max_activation"), "{:.2f}"),
+        cell(each.number("gate_mean"), "{:.4f}"), cell(each.number("gate_below_0.1"), "{:.4f}"),
+        each.outcome.state.spikes, each.outcome.tokens_per_s());
   }
   return text;
 }
@@ -150,9 +141,9 @@ std::string story(const std::vector<Result>& results, const Corpus& corpus, cons
       "beside what "
       "uniform attention gives. max act: largest |block output|, mean over layers.\nCorpus: {} documents, {} "
       "tokens.\n",
-      results.front().figures.value("sequences", 0), results.front().figures.value("length", 0),
-      corpus.info.documents, corpus.info.tokens);
-  for (const Result& each : results) text += fmt::format("\n[{}] {}\n", each.variant, each.sample);
+      results.front().outcome.figures.value("sequences", 0),
+      results.front().outcome.figures.value("length", 0), corpus.info.documents, corpus.info.tokens);
+  for (const Result& each : results) text += fmt::format("\n[{}] {}\n", each.variant, each.sample());
   text += fmt::format(
       "\nNext:\n  sluice generate {0}/elementwise/latest --prompt \"{1}\" --temperature 0.8\n"
       "  sluice eval {0}/elementwise/latest --data {0}/corpus.jsonl\n"
@@ -170,13 +161,11 @@ std::string free_name() {
 }
 
 void run(Request request, const Session& session) {
-  std::error_code error;
   if (request.out.empty()) request.out = free_name();
-  if (fs::exists(request.out, error) && !fs::is_empty(request.out, error)) {
-    throw failure({.where = request.out, .what = "is not empty", .hint = "give another --out"});
-  }
+  check_can_fill(request.out);
+  std::error_code error;
   fs::create_directories(request.out, error);
-  if (error) throw failure({.where = request.out, .what = "cannot create: " + error.message()});
+  if (error) throw system_failure(request.out, "cannot create", error);
   const Threads threads(session.options.threads);
   session.log.info("making {} MB of text and a tokenizer", kCorpusBytes / 1'000'000);
   const Corpus corpus = make_corpus(request.out, threads, load_model_config("demo-baseline").vocabulary);

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <iostream>
 #include <vector>
 
@@ -6,5 +7,6 @@
 
 int main(int argc, char** argv) {
   sluice::watch_interrupts();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the user's limit is an error with its name, not the end
   return sluice::cli::run({argv + 1, argv + argc}, std::cout, std::cerr);
 }

@@ -30,12 +30,15 @@ Progress::~Progress() {
   if (terminal_ && shown_ != start_) std::fputs("\r\033[K", stderr);
 }
 
+bool Progress::will_show() const {
+  const Clock::duration interval = terminal_ ? Clock::duration(kTerminalInterval) : kPlainInterval;
+  return log_.level() != LogLevel::Quiet && Clock::now() - shown_ >= interval;
+}
+
 void Progress::done(int64_t count) {
   done_ += count;
-  const auto now = Clock::now();
-  if (now - shown_ < (terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval)))
-    return;
-  shown_ = now;
+  if (!will_show()) return;
+  shown_ = Clock::now();
   show();
 }
 

@@ -18,6 +18,9 @@ class Progress {
 
   void done(int64_t count);
 
+  // Whether the next call of done() will show something: a note for it is worth making.
+  bool will_show() const;
+
   // Shown behind the rest from now on.
   void note(std::string text) { note_ = std::move(text); }
 

@@ -84,6 +84,12 @@ Rate measure_reads(const PeakKernels& kernels, const Threads& threads, MemoryPoo
 
 }  // namespace
 
+double measure_arithmetic(const PeakKernels& kernels, const Threads& threads, Arithmetic arithmetic) {
+  const bool tiles = arithmetic == Arithmetic::Bf16 && kernels.bf16_tiles != nullptr;
+  const Burst burst = tiles ? kernels.bf16_tiles : kernels.f32_multiply_add;
+  return burst_rate(burst, threads, calibrated_rounds(burst));
+}
+
 MachinePeaks measure_peaks(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool) {
   MachinePeaks peaks;
   peaks.f32_flops = measure_burst(kernels.f32_multiply_add, threads);

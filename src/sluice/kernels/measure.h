@@ -21,6 +21,11 @@ struct MachinePeaks {
   Rate read_bandwidth;             // bytes per second from memory
 };
 
+// The arithmetic alone, on all threads: of the tiles, or of multiply-adds in f32 where there are none or
+// f32 is asked for. Floating-point operations per second; takes a quarter of a second.
+enum class Arithmetic { F32, Bf16 };
+double measure_arithmetic(const PeakKernels& kernels, const Threads& threads, Arithmetic arithmetic);
+
 // Takes about two seconds.
 MachinePeaks measure_peaks(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool);
 

@@ -218,9 +218,7 @@ ModelConfig read_model_config(const Json& json) {
   return config;
 }
 
-namespace {
-
-Json load_config(const std::filesystem::path& path) {
+Json load_model_json(const std::filesystem::path& path) {
   constexpr JsonLimits kLimits{.bytes = size_t{16} << 20};  // published ones have a few KiB
   std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
   if (std::filesystem::is_directory(path, unknown)) return Json::load(path / "config.json", kLimits);
@@ -240,10 +238,8 @@ Json load_config(const std::filesystem::path& path) {
                                : did_you_mean(path.string(), names)});
 }
 
-}  // namespace
-
 ModelConfig load_model_config(const std::filesystem::path& path) {
-  return read_model_config(load_config(path));
+  return read_model_config(load_model_json(path));
 }
 
 }  // namespace sluice

@@ -13,6 +13,7 @@ namespace sluice {
 ModelConfig read_model_config(const Json& json);
 
 // From a file, from the config.json in a model directory, or a preset by its name (model/presets.h).
+Json load_model_json(const std::filesystem::path& path);
 ModelConfig load_model_config(const std::filesystem::path& path);
 
 }  // namespace sluice

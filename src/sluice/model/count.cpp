@@ -65,4 +65,10 @@ FlopCount count_flops(const ModelConfig& config) {
   return flops;
 }
 
+double training_flops_per_token(const ModelConfig& config, int64_t length) {
+  const FlopCount flops = count_flops(config);
+  const double context = static_cast<double>(length + 1) / 2;
+  return 3 * (static_cast<double>(flops.products) + static_cast<double>(flops.per_context_token) * context);
+}
+
 }  // namespace sluice

@@ -33,4 +33,8 @@ struct FlopCount {
 
 FlopCount count_flops(const ModelConfig& config);
 
+// Of a step, forward and backward, per token of sequences of this length; of attention only the causal half
+// is counted.
+double training_flops_per_token(const ModelConfig& config, int64_t length);
+
 }  // namespace sluice

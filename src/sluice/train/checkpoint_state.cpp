@@ -34,7 +34,7 @@ nlohmann::ordered_json state_json(const RunState& state) {
           {"epoch", state.epoch},         {"position", state.position},
           {"seconds", state.seconds},     {"best_loss", state.best_loss},
           {"best_step", state.best_step}, {"recent_losses", state.recent_losses},
-          {"spikes", state.spikes}};
+          {"spikes", state.spikes},       {"stale_validations", state.stale_validations}};
 }
 
 RunState read_state(const Json& json) {
@@ -49,6 +49,8 @@ RunState read_state(const Json& json) {
   state.best_step = json.integer("best_step", {.min = -1});
   for (const Json& loss : json.at("recent_losses").array()) state.recent_losses.push_back(loss.number());
   state.spikes = json.integer("spikes", counts);
+  // Checkpoints of version 0.1.0 do not have it.
+  state.stale_validations = json.integer_or("stale_validations", 0, counts);
   return state;
 }
 

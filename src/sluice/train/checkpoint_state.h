@@ -16,6 +16,7 @@ struct RunState {
   double seconds = 0;               // of training, over all sessions
   double best_loss = 0;             // on the validation text; meaningless before the first evaluation
   int64_t best_step = -1;
+  int64_t stale_validations = 0;           // since the best one
   std::vector<double> recent_losses = {};  // for the monitor of spikes
   int64_t spikes = 0;
 };

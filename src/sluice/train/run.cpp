@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sluice/base/error.h"
 #include "sluice/base/interrupt.h"
 
 namespace sluice {
@@ -32,19 +31,18 @@ void check_data(const RunConfig& config, const std::vector<TokenShard>& shards) 
                    .got = std::to_string(training.vocabulary())});
 }
 
-Run::Run(Engine& engine, const RunConfig& config, RunDirectory& directory, const RunInputs& inputs, Log& log)
-    : engine_(engine),
-      config_(config),
-      directory_(directory),
-      inputs_(inputs),
-      log_(log),
-      decoder_(config.model),
-      trainer_(engine, decoder_, config.trainer),
-      loader_(sequences_of(config, inputs.shards, Split::Training),
-              {.batch = config.pass_tokens / config.sequence, .seed = config.seed}) {
-  if (config.validation.share > 0) validation_ = sequences_of(config, inputs.shards, Split::Validation);
-  decoder_.initialise(engine, Random(config.seed));
-  if (inputs.start == RunStart::Resume) resume();
+Run::Run(const RunParts& parts)
+    : engine_(parts.engine),
+      config_(parts.config),
+      directory_(parts.directory),
+      log_(parts.log),
+      decoder_(config_.model),
+      trainer_(engine_, decoder_, config_.trainer),
+      loader_(sequences_of(config_, parts.shards, Split::Training),
+              {.batch = config_.pass_tokens / config_.sequence, .seed = config_.seed}) {
+  if (config_.validation.share > 0) validation_ = sequences_of(config_, parts.shards, Split::Validation);
+  decoder_.initialise(engine_, Random(config_.seed));
+  if (directory_.start() == RunStart::Resume) resume();
 }
 
 void Run::resume() {
@@ -87,26 +85,29 @@ bool Run::is_due(int64_t every) const {
   return state_.step % every == 0 || state_.step == config_.steps();
 }
 
-Error Run::diverged(const std::string& what) const {
-  return failure({.where = fmt::format("after step {}", state_.step),
-                  .what = what,
-                  .hint = saved_step_ < 0 ? "a lower learning rate may help"
-                                          : fmt::format("the last checkpoint is {}",
-                                                        directory_.checkpoint(saved_step_).string())});
+Divergence Run::diverged(const std::string& what) const {
+  const std::string saved = saved_step_ < 0 ? ""
+                                            : fmt::format("; the last checkpoint is {}",
+                                                          directory_.checkpoint(saved_step_).string());
+  return {ErrorKind::Failed,
+          {.where = fmt::format("after step {}", state_.step),
+           .what = what,
+           .hint = fmt::format("a lower learning rate may help{}", saved)}};
 }
 
 StepResult Run::step() {
   std::vector<Batch> batches;
   for (int64_t passes = config_.batch_tokens / config_.pass_tokens; passes > 0; --passes)
     batches.push_back(loader_.next());
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const StepResult result = trainer_.step(batches);
   if (!result.is_finite()) {
     throw diverged(
         fmt::format("loss {} and gradient norm {} are not finite", result.loss, result.gradient_norm));
   }
-  state_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  state_.seconds += std::chrono::duration<double>(Clock::now() - start).count();
   ++state_.step;
+  ++session_steps_;
   state_.tokens += result.tokens;
   monitor_.add(result.loss);
   return result;
@@ -125,9 +126,11 @@ void Run::validate(const RunHooks& hooks) {
                                  {"sequences", count},
                                  {"length", config_.sequence}};
   if (hooks.measure) line.update(hooks.measure(decoder_, *validation_));
-  directory_.append_metrics(line.dump());
-  if (hooks.validated) hooks.validated(line);
+  // A sample may end inside a character.
+  directory_.append_metrics(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  ++state_.stale_validations;
   if (state_.best_step >= 0 && loss >= state_.best_loss) return;
+  state_.stale_validations = 0;
   state_.best_loss = loss;
   state_.best_step = state_.step;
 }
@@ -138,15 +141,30 @@ void Run::save() {
   state_.position = loader_.position().index;
   state_.recent_losses = monitor_.recent();
   state_.spikes = monitor_.spikes();
-  write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, inputs_.tokenizer);
+  write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, directory_.tokenizer());
   saved_step_ = state_.step;
   directory_.point("latest", state_.step);
   if (state_.best_step == state_.step) directory_.point("best", state_.step);
   directory_.prune(config_.checkpoints.keep, state_.best_step);
 }
 
+std::optional<RunEnd> Run::reason_to_stop() const {
+  if (is_interrupted()) return RunEnd::Interrupted;
+  if (config_.stop.patience > 0 && state_.stale_validations >= config_.stop.patience)
+    return RunEnd::NoProgress;
+  const std::chrono::duration<double, std::ratio<60>> minutes = Clock::now() - start_;
+  // A step at least, or sessions that are too short would never get anywhere.
+  if (config_.stop.minutes > 0 && minutes.count() >= config_.stop.minutes && session_steps_ > 0)
+    return RunEnd::OutOfTime;
+  return {};
+}
+
 RunEnd Run::train(const RunHooks& hooks) {
   while (state_.step < config_.steps()) {
+    if (const auto end = reason_to_stop()) {
+      save();
+      return *end;
+    }
     const StepResult result = step();
     const nlohmann::ordered_json line = {
         {"step", state_.step},        {"loss", result.loss},     {"gradient_norm", result.gradient_norm},
@@ -157,8 +175,7 @@ RunEnd Run::train(const RunHooks& hooks) {
     const bool validates = is_due(config_.validation.every);
     if (validates) validate(hooks);
     const bool best = validates && state_.best_step == state_.step;
-    if (best || is_due(config_.checkpoints.every) || is_interrupted()) save();
-    if (is_interrupted()) return RunEnd::Interrupted;
+    if (best || is_due(config_.checkpoints.every)) save();
   }
   return RunEnd::Finished;
 }

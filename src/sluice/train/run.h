@@ -2,9 +2,11 @@
 // checkpoints, metrics.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 
+#include "sluice/base/error.h"
 #include "sluice/base/log.h"
 #include "sluice/data/batches.h"
 #include "sluice/train/run_config.h"
@@ -13,10 +15,13 @@
 
 namespace sluice {
 
-struct RunInputs {
+// What a run is made of. All but the shards must outlive it.
+struct RunParts {
+  Engine& engine;
+  const RunConfig& config;
+  RunDirectory& directory;  // says whether the run begins or goes on
   std::vector<TokenShard> shards;
-  std::filesystem::path tokenizer = {};  // goes into every checkpoint; none: tokens are bytes
-  RunStart start = RunStart::New;
+  Log& log;
 };
 
 // What the caller adds to a run.
@@ -25,22 +30,31 @@ struct RunHooks {
   std::function<void(const StepResult&, const RunState&)> stepped = {};
   // Further figures for a line of validation; sees the validation sequences.
   std::function<nlohmann::ordered_json(Decoder&, const PackedSequences&)> measure = {};
-  // The line of metrics that a validation wrote.
-  std::function<void(const nlohmann::ordered_json&)> validated = {};
 };
 
 // Bad input if the shards are too small for a sequence of each split, or do not fit the model. Run() does not
 // look again.
 void check_data(const RunConfig& config, const std::vector<TokenShard>& shards);
 
-enum class RunEnd { Finished, Interrupted };
+// A loss that is not finite. Trying again gives the same.
+class Divergence : public Error {
+ public:
+  using Error::Error;
+};
+
+enum class RunEnd {
+  Finished,
+  Interrupted,  // by the user
+  OutOfTime,    // stop.minutes
+  NoProgress    // stop.patience
+};
 
 class Run {
  public:
-  Run(Engine& engine, const RunConfig& config, RunDirectory& directory, const RunInputs& inputs, Log& log);
+  explicit Run(const RunParts& parts);
 
-  // Until the last step or until the user wants to stop; then the step is finished and saved. A loss that is
-  // not finite is a failure that names the last good checkpoint.
+  // Until the last step or a reason to stop before it; then the step is finished and saved. Throws a
+  // Divergence that names the last good checkpoint.
   RunEnd train(const RunHooks& hooks);
 
   Decoder& decoder() { return decoder_; }
@@ -50,17 +64,21 @@ class Run {
  private:
   void resume();
   std::optional<RunState> read_if_whole(int64_t step);
-  Error diverged(const std::string& what) const;
+  Divergence diverged(const std::string& what) const;
   StepResult step();
   void validate(const RunHooks& hooks);
   void save();
   bool is_due(int64_t every) const;
+  std::optional<RunEnd> reason_to_stop() const;
+
+  using Clock = std::chrono::steady_clock;
 
   Engine& engine_;
   RunConfig config_;
   RunDirectory& directory_;
-  RunInputs inputs_;
   Log& log_;
+  Clock::time_point start_ = Clock::now();
+  int64_t session_steps_ = 0;
   Decoder decoder_;
   Trainer trainer_;
   BatchLoader loader_;

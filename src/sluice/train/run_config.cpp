@@ -72,6 +72,34 @@ void read_checkpoints(const Json& json, RunConfig& config) {
   config.checkpoints.keep = object.integer_or("keep", config.checkpoints.keep, {.min = 1, .max = 1000});
 }
 
+void read_stop(const Json& json, RunConfig& config) {
+  if (!json.contains("stop")) return;
+  const Json object = json.at("stop");
+  object.allow_keys({"minutes", "patience"});
+  config.stop.minutes = object.number_or("minutes", config.stop.minutes, {.min = 0.0, .max = 1e6});
+  config.stop.patience = object.integer_or("patience", config.stop.patience, {.min = 0, .max = 1 << 20});
+  if (config.stop.patience > 0 && config.validation.share == 0)
+    throw object.at("patience").unexpected("0 for a run without validation");
+}
+
+void read_sample(const Json& json, RunConfig& config) {
+  if (!json.contains("sample")) return;
+  const Json object = json.at("sample");
+  object.allow_keys({"prompt", "tokens"});
+  config.sample.prompt = object.text_or("prompt", config.sample.prompt);
+  config.sample.tokens = object.integer_or("tokens", config.sample.tokens, {.min = 1, .max = 1 << 16});
+}
+
+// A run's length is given in updates or in tokens.
+int64_t read_steps(const Json& json, int64_t batch_tokens) {
+  if (!json.contains("tokens")) return json.integer("steps", kCount);
+  if (json.contains("steps")) throw json.at("tokens").unexpected("only one of steps and tokens");
+  const int64_t tokens = json.integer("tokens", {.min = 1, .max = int64_t{1} << 50});
+  const int64_t steps = (tokens + batch_tokens - 1) / batch_tokens;
+  if (steps > kCount.max) throw json.at("tokens").unexpected(fmt::format("at most {} updates", kCount.max));
+  return steps;
+}
+
 void read_sizes(const Json& json, RunConfig& config) {
   config.sequence = json.integer_or("sequence", config.sequence, {.min = 2, .max = 1 << 20});
   config.batch_tokens = json.integer_or("batch_tokens", config.batch_tokens, kCount);
@@ -109,22 +137,34 @@ void change(nlohmann::json& root, const std::string& text) {
   *node = parsed.is_discarded() ? nlohmann::json(value) : std::move(parsed);
 }
 
+// What a change of one value means for others.
+void make_room(nlohmann::json& root, std::string_view change) {
+  if (!root.is_object()) return;
+  if (change.starts_with("tokens=")) root.erase("steps");
+  if (change.starts_with("steps=")) root.erase("tokens");
+  const auto model = root.find("model");
+  if (change.starts_with("model.") && model != root.end() && model->is_string())
+    *model = load_model_json(model->get<std::string>()).node();
+}
+
 }  // namespace
 
 RunConfig read_run_config(const Json& json) {
-  json.allow_keys({"model", "sequence", "batch_tokens", "pass_tokens", "steps", "seed", "dtype", "recompute",
-                   "schedule", "optimizer", "validation", "checkpoints"});
+  json.allow_keys({"model", "sequence", "batch_tokens", "pass_tokens", "steps", "tokens", "seed", "dtype",
+                   "recompute", "schedule", "optimizer", "validation", "checkpoints", "stop", "sample"});
   RunConfig config;
   config.model = read_model(json.at("model"));
   read_sizes(json, config);
   config.seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}));
-  config.trainer.schedule = read_schedule(json, json.integer("steps", kCount));
+  config.trainer.schedule = read_schedule(json, read_steps(json, config.batch_tokens));
   config.trainer.optimizer = read_optimizer(json);
   config.trainer.precision = json.choice_or("dtype", config.trainer.precision, kPrecisions);
   config.trainer.activations =
       json.boolean_or("recompute", false) ? Activations::Recompute : Activations::Keep;
   read_validation(json, config);
   read_checkpoints(json, config);
+  read_stop(json, config);
+  read_sample(json, config);
   if (config.sequence > config.model.positions) {
     throw json.at(json.contains("sequence") ? "sequence" : "model")
         .unexpected(
@@ -160,13 +200,18 @@ nlohmann::ordered_json run_config_json(const RunConfig& config) {
            {{"share", config.validation.share},
             {"every", config.validation.every},
             {"sequences", config.validation.sequences}}},
-          {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}}};
+          {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}},
+          {"stop", {{"minutes", config.stop.minutes}, {"patience", config.stop.patience}}},
+          {"sample", {{"prompt", config.sample.prompt}, {"tokens", config.sample.tokens}}}};
 }
 
 RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes) {
   const Json file = Json::load(path);
   nlohmann::json changed = file.node();
-  for (const std::string& text : changes) change(changed, text);
+  for (const std::string& text : changes) {
+    make_room(changed, text);
+    change(changed, text);
+  }
   return read_run_config(Json::parse(changed.dump(), changes.empty() ? path : path + " with --set"));
 }
 

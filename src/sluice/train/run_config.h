@@ -30,6 +30,18 @@ struct RunConfig {
     int64_t keep = 2;     // newest ones; the best is kept besides
   } checkpoints;
 
+  // What ends a run before its last step; 0: nothing. It is saved, and can go on when resumed.
+  struct Stop {
+    double minutes = 0;    // of one session, everything counted
+    int64_t patience = 0;  // validations in a row without a better loss
+  } stop;
+
+  // Text that the model goes on with at every validation; an empty prompt: none.
+  struct Sample {
+    std::string prompt = {};
+    int64_t tokens = 40;
+  } sample;
+
   int64_t steps() const { return trainer.schedule.steps; }
 };
 
@@ -40,7 +52,8 @@ RunConfig read_run_config(const Json& json);
 // As it was understood, every default written out: what a run directory keeps.
 nlohmann::ordered_json run_config_json(const RunConfig& config);
 
-// A file with changes "a.b=value" made to it; values are JSON, or text if they are not.
+// A file with changes "a.b=value" made to it; values are JSON, or text if they are not. "model.x=value"
+// reaches into a model that the file only names.
 RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes);
 
 }  // namespace sluice

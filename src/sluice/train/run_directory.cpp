@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <system_error>
+#include <nlohmann/json.hpp>
 
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
+#include "sluice/base/file_system.h"
 #include "sluice/base/json.h"
 #include "sluice/text/lines.h"
 
@@ -22,11 +23,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStep = "step-";
 constexpr const char* kMetrics = "metrics.jsonl";
-
-Error system_failure(const fs::path& path, std::string_view action) {
-  const std::string reason = std::generic_category().message(errno);
-  return failure({.where = path.string(), .what = fmt::format("{}: {}", action, reason)});
-}
+constexpr size_t kMaxMetrics = size_t{1} << 32;  // bytes
+constexpr const char* kConfig = "config.json";
+constexpr const char* kTokenizer = "tokenizer.json";
+constexpr const char* kLock = ".lock";
+constexpr const char* kCheckpoints = "checkpoints";
 
 std::optional<int64_t> step_named(const std::string& name) {
   if (!name.starts_with(kStep)) return {};
@@ -38,11 +39,11 @@ std::optional<int64_t> step_named(const std::string& name) {
 }
 
 FileDescriptor locked(const fs::path& path) {
-  FileDescriptor file(::open((path / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!file.is_open()) throw system_failure(path, "cannot lock");
+  FileDescriptor file(::open((path / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!file.is_open()) throw system_failure(path, "cannot lock", last_system_error());
   // Held by the open file: the system lets go of it when the process ends, however it ends.
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw system_failure(path, "cannot lock");
+    if (errno != EWOULDBLOCK) throw system_failure(path, "cannot lock", last_system_error());
     throw failure({.where = path.string(),
                    .what = "another process trains in this directory",
                    .hint = "wait for it, or choose another --out"});
@@ -50,39 +51,95 @@ FileDescriptor locked(const fs::path& path) {
   return file;
 }
 
+// A run that was killed between its lock and its config.json has taken no step: its directory counts as
+// empty.
+bool is_unborn(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path / kLock, error)) return false;
+  return std::ranges::all_of(fs::directory_iterator(path, error), [](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return name == kLock || name == kTokenizer || is_temporary_name(name);
+  });
+}
+
+void check_is_free(const fs::path& path) {
+  if (is_unborn(path)) return;
+  if (!RunDirectory::has_run(path)) return check_can_fill(path);
+  throw failure({.where = path.string(), .what = "holds a run already", .hint = "--resume continues it"});
+}
+
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path, RunStart start) : path_(std::move(path)) {
+bool RunDirectory::has_run(const fs::path& path) {
   std::error_code error;
-  const bool has_run = fs::exists(path_ / "config.json", error);
-  if (start == RunStart::Resume && !has_run) {
-    throw bad_input({.where = path_.string(), .what = "no run to resume", .hint = "it has no config.json"});
-  }
-  if (start == RunStart::New && fs::exists(path_, error) && !fs::is_empty(path_, error)) {
-    throw failure(
-        {.where = path_.string(),
-         .what = "is not empty",
-         .hint = has_run ? "--resume continues the run in it" : "give a name that does not exist yet"});
-  }
-  fs::create_directories(path_ / "checkpoints", error);
-  if (error) throw failure({.where = path_.string(), .what = "cannot create: " + error.message()});
+  return fs::exists(path / kConfig, error);
+}
+
+RunDirectory::RunDirectory(fs::path path, RunStart start) : path_(std::move(path)), start_(start) {
   lock_ = locked(path_);
+}
+
+RunDirectory RunDirectory::create(const fs::path& path, const Birth& birth) {
+  check_is_free(path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw system_failure(path, "cannot create", error);
+  RunDirectory made(path, RunStart::New);
+  check_is_free(path);  // again, now that nobody else can begin
+  made.begin(birth);
+  return made;
+}
+
+RunDirectory RunDirectory::open(const fs::path& path) {
+  if (!has_run(path)) {
+    throw bad_input({.where = path.string(), .what = "no run to resume", .hint = "it has no config.json"});
+  }
+  RunDirectory found(path, RunStart::Resume);
+  std::error_code error;
+  fs::create_directories(path / kCheckpoints, error);
+  if (error) throw system_failure(path, "cannot create", error);
+  remove_temporaries(path);
+  remove_temporaries(path / kCheckpoints);
+  found.open_metrics();
+  return found;
+}
+
+void RunDirectory::begin(const Birth& birth) {
+  remove_temporaries(path_);
+  std::error_code error;
+  fs::remove(path_ / kTokenizer, error);
+  if (!birth.tokenizer.empty())
+    write_file_atomically(path_ / kTokenizer, MappedFile(birth.tokenizer).bytes());
+  // Last, since with it the directory holds a run.
+  write_file_atomically(path_ / kConfig, birth.config);
+  fs::create_directories(path_ / kCheckpoints, error);
+  if (error) throw system_failure(path_, "cannot create", error);
   open_metrics();
+}
+
+fs::path RunDirectory::config() const {
+  return path_ / kConfig;
+}
+
+fs::path RunDirectory::tokenizer() const {
+  std::error_code error;
+  const fs::path path = path_ / kTokenizer;
+  return fs::exists(path, error) ? path : fs::path();
 }
 
 void RunDirectory::open_metrics() {
   metrics_ =
       FileDescriptor(::open((path_ / kMetrics).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (!metrics_.is_open()) throw system_failure(path_ / kMetrics, "cannot open");
+  if (!metrics_.is_open()) throw system_failure(path_ / kMetrics, "cannot open", last_system_error());
 }
 
 fs::path RunDirectory::checkpoint(int64_t step) const {
-  return path_ / "checkpoints" / fmt::format("{}{:06}", kStep, step);
+  return path_ / kCheckpoints / fmt::format("{}{:06}", kStep, step);
 }
 
 std::vector<int64_t> RunDirectory::checkpoint_steps() const {
   std::vector<int64_t> steps;
-  for (const auto& entry : fs::directory_iterator(path_ / "checkpoints")) {
+  for (const auto& entry : fs::directory_iterator(path_ / kCheckpoints)) {
     if (const auto step = step_named(entry.path().filename().string())) steps.push_back(*step);
   }
   std::ranges::sort(steps, std::greater());
@@ -90,11 +147,11 @@ std::vector<int64_t> RunDirectory::checkpoint_steps() const {
 }
 
 void RunDirectory::set_aside(int64_t step) const {
-  const fs::path aside = path_ / "checkpoints" / fmt::format("damaged-{:06}", step);
+  const fs::path aside = path_ / kCheckpoints / fmt::format("damaged-{:06}", step);
   std::error_code error;
   fs::remove_all(aside, error);
   fs::rename(checkpoint(step), aside, error);
-  if (error) throw failure({.where = checkpoint(step).string(), .what = "cannot rename: " + error.message()});
+  if (error) throw system_failure(checkpoint(step), "cannot rename", error);
 }
 
 void RunDirectory::prune(int64_t keep, int64_t best) const {
@@ -102,7 +159,7 @@ void RunDirectory::prune(int64_t keep, int64_t best) const {
   for (size_t i = static_cast<size_t>(keep); i < steps.size(); ++i) {
     if (steps[i] == best) continue;
     // Renamed first: from then on it is no checkpoint, whatever happens to its files.
-    const fs::path doomed = path_ / "checkpoints" / fmt::format(".sluice-{}.tmp", steps[i]);
+    const fs::path doomed = path_ / kCheckpoints / fmt::format(".sluice-{}.tmp", steps[i]);
     std::error_code error;
     fs::rename(checkpoint(steps[i]), doomed, error);
     fs::remove_all(doomed, error);
@@ -113,21 +170,30 @@ void RunDirectory::point(const std::string& link, int64_t step) const {
   const fs::path temporary = path_ / fmt::format(".sluice-{}.tmp", link);
   std::error_code error;
   fs::remove(temporary, error);
-  fs::create_directory_symlink(fs::path("checkpoints") / checkpoint(step).filename(), temporary, error);
+  fs::create_directory_symlink(fs::path(kCheckpoints) / checkpoint(step).filename(), temporary, error);
   if (!error) fs::rename(temporary, path_ / link, error);
-  if (error) throw failure({.where = (path_ / link).string(), .what = "cannot link: " + error.message()});
+  if (error) throw system_failure(path_ / link, "cannot link", error);
 }
 
 void RunDirectory::append_metrics(const std::string& line) {
   const std::string whole = line + "\n";
   // One call: a line is there as a whole or not at all, but for a full disk.
   if (::write(metrics_.get(), whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
-    throw system_failure(path_ / kMetrics, "cannot write");
+    throw system_failure(path_ / kMetrics, "cannot write", last_system_error());
+}
+
+nlohmann::ordered_json RunDirectory::last_validation() const {
+  nlohmann::ordered_json last;
+  const std::string text = read_text(path_ / kMetrics, kMaxMetrics);
+  for_each_line(text, 1, [&](size_t, std::string_view line) {
+    if (line.find("\"validation_loss\"") == std::string_view::npos || !line.ends_with('}')) return;
+    last = nlohmann::ordered_json::parse(line, nullptr, false);
+  });
+  return last.is_object() ? last : nlohmann::ordered_json();
 }
 
 void RunDirectory::cut_metrics(int64_t step) {
-  constexpr size_t kMax = size_t{1} << 32;
-  const std::string old = read_text(path_ / kMetrics, kMax);
+  const std::string old = read_text(path_ / kMetrics, kMaxMetrics);
   std::string kept;
   for_each_line(old, 1, [&](size_t number, std::string_view line) {
     if (!line.ends_with('}')) return;  // cut off by a crash

@@ -1,7 +1,9 @@
-// A run on disk: config.json (as understood), metrics.jsonl, checkpoints/step-N. One process at a time.
+// A run on disk: config.json (as understood), tokenizer.json, metrics.jsonl, checkpoints/step-N. One process
+// at a time.
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,11 +17,27 @@ enum class RunStart { New, Resume };
 
 class RunDirectory {
  public:
-  // A new run wants a directory that does not exist or is empty; resuming wants one with a run in it. A
-  // second process in the same directory is refused.
-  RunDirectory(std::filesystem::path path, RunStart start);
+  struct Birth {
+    std::string config;                    // JSON
+    std::filesystem::path tokenizer = {};  // a file to copy; none: tokens are bytes
+  };
 
+  // Wants a directory that does not exist, is empty, or holds a run that was killed before it had its
+  // config.json.
+  static RunDirectory create(const std::filesystem::path& path, const Birth& birth);
+
+  // Wants one with a run in it. What killed processes left half-written goes away.
+  static RunDirectory open(const std::filesystem::path& path);
+
+  // Whether a run can be opened there.
+  static bool has_run(const std::filesystem::path& path);
+
+  RunStart start() const { return start_; }
   const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path config() const;
+
+  // The tokenizer's file, empty if the run has none.
+  std::filesystem::path tokenizer() const;
   std::filesystem::path checkpoint(int64_t step) const;
 
   // Newest first.
@@ -37,13 +55,20 @@ class RunDirectory {
   // One line of metrics.jsonl. After a crash the file may hold steps that will be taken again.
   void append_metrics(const std::string& line);
 
+  // The figures of the last validation as they stand in metrics.jsonl; null if there was none.
+  nlohmann::ordered_json last_validation() const;
+
   // Leaves only lines of steps up to `step`: those after it are taken again.
   void cut_metrics(int64_t step);
 
  private:
+  RunDirectory(std::filesystem::path path, RunStart start);
+
+  void begin(const Birth& birth);
   void open_metrics();
 
   std::filesystem::path path_;
+  RunStart start_;
   FileDescriptor lock_, metrics_;
 };
 

@@ -1,0 +1,71 @@
+#include "sluice/base/file_system.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = ".sluice-", kSuffix = ".tmp";
+
+}  // namespace
+
+std::error_code last_system_error() {
+  return {errno, std::generic_category()};
+}
+
+Error system_failure(const fs::path& where, std::string_view action, const std::error_code& error) {
+  return failure({.where = where.string(), .what = fmt::format("{}: {}", action, error.message())});
+}
+
+std::string temporary_name() {
+  std::random_device source;
+  const auto high = static_cast<std::uint64_t>(source()) << 32;
+  return fmt::format("{}{:016x}{}", kPrefix, high | source(), kSuffix);
+}
+
+bool is_temporary_name(std::string_view name) {
+  return name.starts_with(kPrefix) && name.ends_with(kSuffix);
+}
+
+void remove_temporaries(const fs::path& directory) {
+  std::error_code ignored;
+  std::vector<fs::path> found;  // first all names: a directory that changes may show its entries twice
+  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
+    if (is_temporary_name(entry.path().filename().string())) found.push_back(entry.path());
+  }
+  for (const fs::path& path : found) fs::remove_all(path, ignored);
+}
+
+bool sync(const FileDescriptor& open) {
+  int result = 0;
+  do {
+    result = ::fsync(open.get());
+  } while (result != 0 && errno == EINTR);
+  // Some file systems have no fsync for directories and say EINVAL.
+  return result == 0 || errno == EINVAL;
+}
+
+void check_can_fill(const fs::path& directory) {
+  std::error_code error;
+  const fs::file_status status = fs::status(directory, error);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status)) {
+    throw failure({.where = directory.string(),
+                   .what = "is not a directory",
+                   .hint = "give a name that does not exist yet"});
+  }
+  if (!fs::is_empty(directory, error)) {
+    throw failure(
+        {.where = directory.string(), .what = "is not empty", .hint = "give a name that does not exist yet"});
+  }
+}
+
+}  // namespace sluice
