@@ -42,7 +42,7 @@ void run(const Request& request, const Session& session) {
 Action declare_convert(Options& options) {
   auto request = std::make_shared<Request>();
   options.argument({.name = "IN", .value = "", .text = "A model directory"}, Presence::Required, request->in);
-  options.argument({.name = "OUT", .value = "", .text = "The directory to write; it must not exist yet"},
+  options.argument({.name = "OUT", .value = "", .text = "The directory to write; new or empty"},
                    Presence::Required, request->out);
   options.choice({.name = "--layout",
                   .value = "NAME",

@@ -36,7 +36,7 @@ Action declare_init(Options& options) {
   options.argument(
       {.name = "CONFIG", .value = "", .text = "A config.json, a directory with one, or a preset's name"},
       Presence::Required, request->config);
-  options.argument({.name = "OUT", .value = "", .text = "The directory to write; it must not exist yet"},
+  options.argument({.name = "OUT", .value = "", .text = "The directory to write; new or empty"},
                    Presence::Required, request->out);
   options.integer({.name = "--seed",
                    .value = "N",
