@@ -99,6 +99,19 @@ TEST_F(TrainCommand, does_not_try_out_what_cannot_fit) {
   EXPECT_TRUE(Json::parse(planned.out)["timing"].is_null());
 }
 
+TEST_F(TrainCommand, leaves_a_model_that_eval_measures_on_the_same_shards) {
+  ASSERT_EQ(train("run").exit_code, 0);
+  const ProgramRun measured = run(
+      {"eval", path("run/latest"), "--data", path("t.tokens"), "--chunk", "32", "--chunks", "5", "--json"});
+  ASSERT_EQ(measured.exit_code, 0) << measured.err;
+  const Json result = Json::parse(measured.out);
+  EXPECT_EQ(result["tokens"], 5 * 31);
+  EXPECT_TRUE(result["bits_per_byte"].is_null()) << "of ids nobody knows the text";
+  EXPECT_NEAR(result["nll"].get<double>(), std::log(512), 1.0) << "six steps teach little";
+  EXPECT_EQ(run({"eval", path("run/latest"), "--data", path("t.tokens"), path("t.jsonl")}).exit_code, 3)
+      << "shards and text";
+}
+
 TEST_F(TrainCommand, says_what_ended_it) {
   const ProgramRun stopped = train("run", {"--json", "--set", "stop.minutes=1e-9"});
   ASSERT_EQ(stopped.exit_code, 0) << stopped.err;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -11,6 +12,7 @@
 #include "sluice/cli/progress.h"
 #include "sluice/cli/token_ids.h"
 #include "sluice/data/text_reader.h"
+#include "sluice/data/token_shard.h"
 #include "sluice/eval/perplexity.h"
 
 namespace sluice::cli {
@@ -23,6 +25,30 @@ struct Request {
   int chunk = 512, chunks = 50;
 };
 
+// Of shards only what the chunks need is read: they may be larger than memory.
+std::vector<int32_t> tokens_of_shards(const Request& request, const RunnableModel& model) {
+  int64_t left = int64_t{request.chunk} * request.chunks;
+  std::vector<int32_t> tokens;
+  for (const std::string& path : request.data) {
+    if (!is_token_shard(path)) {
+      throw bad_input({.where = input_name(path), .expected = "a token shard like the others"});
+    }
+    const TokenShard shard(path);
+    if (shard.info().vocabulary > model.decoder->config().vocabulary) {
+      throw bad_input(
+          {.where = path,
+           .what = "its tokens do not fit the model",
+           .expected = fmt::format("a vocabulary of at most {}", model.decoder->config().vocabulary),
+           .got = std::to_string(shard.info().vocabulary)});
+    }
+    std::vector<int32_t> some(static_cast<size_t>(std::min(left, shard.info().tokens)));
+    shard.read(0, some);
+    tokens.insert(tokens.end(), some.begin(), some.end());
+    left -= std::ssize(some);
+  }
+  return tokens;
+}
+
 std::vector<int32_t> tokens_of(const Request& request, const RunnableModel& model) {
   if (request.ids_file.empty() == request.data.empty()) {
     throw usage_error({.where = "eval", .what = "give either --data or --ids-file"});
@@ -31,6 +57,7 @@ std::vector<int32_t> tokens_of(const Request& request, const RunnableModel& mode
     return parse_ids(read_input(request.ids_file), model.decoder->config().vocabulary, request.ids_file,
                      ErrorKind::BadInput);
   }
+  if (std::ranges::any_of(request.data, is_token_shard)) return tokens_of_shards(request, model);
   std::string text;
   for (const std::string& path : request.data) {
     // Documents of a .jsonl file are lines of one text.
@@ -62,6 +89,8 @@ void run(const Request& request, const Session& session) {
   const RunnableModel model = open_model(session, request.model);
   const std::vector<int32_t> tokens = tokens_of(request, model);
   const auto chunks = chunks_of(request, tokens);
+  // Of token ids nobody knows the text, and the end of a document has none.
+  const bool has_text = request.ids_file.empty() && std::ranges::none_of(request.data, is_token_shard);
   const auto intervener = request.interventions.intervener(model);
   std::vector<ChunkNll> results;
   size_t bytes = 0;
@@ -69,7 +98,7 @@ void run(const Request& request, const Session& session) {
   for (const auto& chunk : chunks) {
     throw_if_interrupted();
     results.push_back(chunk_nll(model.context(intervener.get()), *model.decoder, chunk));
-    if (request.ids_file.empty()) bytes += model.tokenizer.decode(chunk.subspan(1)).size();
+    if (has_text) bytes += model.tokenizer.decode(chunk.subspan(1)).size();
     progress.done(1);
   }
   if (intervener) intervener->check_effect();
@@ -105,7 +134,7 @@ Action declare_eval(Options& options) {
                    request->model);
   options.list({.name = "--data",
                 .value = "FILE...",
-                .text = "Text: .txt, .jsonl with a text field, .gz of either, - for stdin"},
+                .text = "Text: .txt, .jsonl with a text field, .gz of either, - for stdin; or token shards"},
                request->data);
   options.text(
       {.name = "--ids-file", .value = "FILE", .text = "Token ids, separated by white space, instead of text"},

@@ -74,4 +74,7 @@ class TokenShard {
   TokenShardInfo info_;
 };
 
+// Whether a file begins as one: for commands that take text and shards alike. False for what cannot be read.
+bool is_token_shard(const std::filesystem::path& path);
+
 }  // namespace sluice

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <string_view>
 
@@ -157,6 +158,15 @@ size_t shard_document_ends(const TokenShardInfo& info) {
 uint32_t shard_checksum(uint32_t before, std::span<const std::byte> bytes) {
   if (bytes.empty()) return before;  // a null pointer means "start anew" to zlib
   return static_cast<uint32_t>(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+bool is_token_shard(const std::filesystem::path& path) {
+  std::error_code unknown;
+  // A pipe would lose what is read of it here.
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  std::array<char, kMagic.size()> start = {};
+  std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+  return std::string_view(start.data(), start.size()) == kMagic;
 }
 
 }  // namespace sluice
