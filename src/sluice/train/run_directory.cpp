@@ -123,6 +123,9 @@ void RunDirectory::append_metrics(const std::string& line) {
   // One call: a line is there as a whole or not at all, but for a full disk.
   if (::write(metrics_.get(), whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
     throw system_failure(path_ / kMetrics, "cannot write");
+  const MetricsLine figures = read_metrics_line(line);
+  csv_.append(figures);
+  events_.append(figures);
 }
 
 void RunDirectory::cut_metrics(int64_t step) {
@@ -136,6 +139,9 @@ void RunDirectory::cut_metrics(int64_t step) {
   });
   write_file_atomically(path_ / kMetrics, kept);
   open_metrics();  // the old file has lost its name
+  const std::vector<MetricsLine> lines = read_metrics_lines(kept);
+  csv_.rewrite(lines);
+  events_.rewrite(lines);
 }
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// A run on disk: config.json (as understood), metrics.jsonl, checkpoints/step-N. One process at a time.
+// A run on disk: config.json (as understood), metrics.jsonl (and the same as CSV and TensorBoard events),
+// checkpoints/step-N. One process at a time.
 #pragma once
 
 #include <filesystem>
@@ -8,6 +9,8 @@
 
 #include "sluice/base/file_descriptor.h"
 #include "sluice/train/checkpoint_state.h"
+#include "sluice/train/metrics_csv.h"
+#include "sluice/train/tensorboard.h"
 
 namespace sluice {
 
@@ -45,6 +48,9 @@ class RunDirectory {
 
   std::filesystem::path path_;
   FileDescriptor lock_, metrics_;
+  // metrics.jsonl in other forms: written after it, and anew from it when it is cut.
+  MetricsCsv csv_{path_};
+  TensorBoardEvents events_{path_};
 };
 
 }  // namespace sluice
