@@ -14,7 +14,7 @@ my $ceiling = 65536;              # longer prose is split between paragraphs, lo
 my $long_paragraph = 60;          # bytes; shorter ones repeat for good reasons ("Example:")
 my $largest_file = 64 << 20;      # bytes, unpacked
 my $longest_line = 2000;          # minified, or data
-my $index_page = qr{/(?:genindex|py-modindex|search|bookindex)[^/]*$};
+my $index_page = qr{/(?:genindex|py-modindex|search|bookindex)[^/]*$|/_modules/};  # and listings as pages
 my %seen;
 my $order = 0x9e3779b97f4a7c15;
 
