@@ -128,9 +128,7 @@ fs::path RunDirectory::tokenizer() const {
 }
 
 void RunDirectory::open_metrics() {
-  metrics_ =
-      FileDescriptor(::open((path_ / kMetrics).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (!metrics_.is_open()) throw system_failure(path_ / kMetrics, "cannot open", last_system_error());
+  metrics_.emplace(path_ / kMetrics);
 }
 
 fs::path RunDirectory::checkpoint(int64_t step) const {
@@ -176,10 +174,10 @@ void RunDirectory::point(const std::string& link, int64_t step) const {
 }
 
 void RunDirectory::append_metrics(const std::string& line) {
-  const std::string whole = line + "\n";
-  // One call: a line is there as a whole or not at all, but for a full disk.
-  if (::write(metrics_.get(), whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
-    throw system_failure(path_ / kMetrics, "cannot write", last_system_error());
+  metrics_->append(line + "\n");
+  const MetricsLine figures = read_metrics_line(line);
+  csv_.append(figures);
+  events_.append(figures);
 }
 
 nlohmann::ordered_json RunDirectory::last_validation() const {
@@ -202,6 +200,9 @@ void RunDirectory::cut_metrics(int64_t step) {
   });
   write_file_atomically(path_ / kMetrics, kept);
   open_metrics();  // the old file has lost its name
+  const std::vector<MetricsLine> lines = read_metrics_lines(kept);
+  csv_.rewrite(lines);
+  events_.rewrite(lines);
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// A run on disk: config.json (as understood), tokenizer.json, metrics.jsonl, checkpoints/step-N. One process
-// at a time.
+// A run on disk: config.json (as understood), tokenizer.json, metrics.jsonl (and the same as CSV and
+// TensorBoard events), checkpoints/step-N. One process at a time.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "sluice/base/appended_file.h"
 #include "sluice/base/file_descriptor.h"
 #include "sluice/train/checkpoint_state.h"
+#include "sluice/train/metrics_csv.h"
+#include "sluice/train/tensorboard.h"
 
 namespace sluice {
 
@@ -69,7 +72,11 @@ class RunDirectory {
 
   std::filesystem::path path_;
   RunStart start_;
-  FileDescriptor lock_, metrics_;
+  FileDescriptor lock_;
+  std::optional<AppendedFile> metrics_;  // none before the run is born
+  // metrics.jsonl in other forms: written after it, and anew from it when it is cut.
+  MetricsCsv csv_{path_};
+  TensorBoardEvents events_{path_};
 };
 
 }  // namespace sluice

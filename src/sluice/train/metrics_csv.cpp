@@ -1,0 +1,81 @@
+#include "sluice/train/metrics_csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sluice/base/atomic_file.h"
+#include "sluice/base/error.h"
+
+namespace sluice {
+namespace {
+
+// As RFC 4180 has it.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+void MetricsTable::add_columns(const MetricsLine& line) {
+  for (const Figure& figure : line.figures) {
+    if (std::ranges::find(columns_, figure.name) == columns_.end()) columns_.push_back(figure.name);
+  }
+}
+
+std::string MetricsTable::header() const {
+  std::string text = "step";
+  for (const std::string& column : columns_) text.append(",").append(cell(column));
+  return text + '\n';
+}
+
+std::string MetricsTable::row(const MetricsLine& line) const {
+  std::string text = std::to_string(line.step);
+  for (const std::string& column : columns_) {
+    const auto figure = std::ranges::find(line.figures, column, &Figure::name);
+    text.append(",").append(figure == line.figures.end() ? "" : figure->text);
+  }
+  return text + '\n';
+}
+
+void MetricsTable::append(const MetricsLine& line) {
+  const bool is_first = columns_.empty();
+  if (is_first) add_columns(line);
+  if (!file_) file_.emplace(path_);
+  file_->append(is_first ? fmt::format("{}{}", header(), row(line)) : row(line));
+}
+
+void MetricsTable::rewrite(std::span<const MetricsLine> lines) {
+  file_.reset();  // of the old content
+  columns_.clear();
+  for (const MetricsLine& line : lines) add_columns(line);
+  if (lines.empty()) {
+    std::error_code error;
+    std::filesystem::remove(path_, error);
+    if (error) throw failure({.where = path_.string(), .what = "cannot remove: " + error.message()});
+    return;
+  }
+  std::string text = header();
+  for (const MetricsLine& line : lines) text += row(line);
+  write_file_atomically(path_, text);
+}
+
+MetricsCsv::MetricsCsv(const std::filesystem::path& directory)
+    : steps_(directory / "train.csv"), validations_(directory / "validation.csv") {}
+
+void MetricsCsv::append(const MetricsLine& line) {
+  (line.kind == MetricsKind::Step ? steps_ : validations_).append(line);
+}
+
+void MetricsCsv::rewrite(std::span<const MetricsLine> lines) {
+  std::vector<MetricsLine> steps, validations;
+  for (const MetricsLine& line : lines)
+    (line.kind == MetricsKind::Step ? steps : validations).push_back(line);
+  steps_.rewrite(steps);
+  validations_.rewrite(validations);
+}
+
+}  // namespace sluice
