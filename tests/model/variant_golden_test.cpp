@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "sluice/model/checkpoint.h"
-#include "sluice/model/safetensors.h"
 #include "sluice/ops/linear_cross_entropy.h"
 #include "sluice/probe/trace.h"
 #include "tests/kernels/instruction_sets.h"
+#include "tests/model/golden.h"
 
 namespace sluice::test {
 namespace {
@@ -32,22 +30,6 @@ std::vector<std::string> variant_names() {
   return names;
 }
 
-template <class T>
-std::vector<T> stored(const SafetensorsFile& file, const std::string& name) {
-  const auto bytes = file.bytes(name);
-  std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
-// What a difference is measured against: itself, or the largest element that is expected.
-enum class Scale { Absolute, OfLargest };
-
-struct Tolerance {
-  double limit;
-  Scale scale = Scale::Absolute;
-};
-
 // make_goldens.py prints how far the reference itself is off in f32. Worst of all variants: logits 5e-6,
 // hidden 5e-6, gates 2e-6, loss 7e-7, gradients 1.3e-5 of the largest. Sums in another order deserve a few
 // times that; every mistake that was tried in the reference (some sixty) moved logits by 2e-2 or more.
@@ -55,34 +37,6 @@ constexpr Tolerance kValues{2e-4};
 constexpr Tolerance kGates{1e-5};
 constexpr Tolerance kLoss{1e-5};
 constexpr Tolerance kGradients{1e-4, Scale::OfLargest};
-
-double largest(const std::vector<float>& values) {
-  double found = 0;
-  for (const float value : values) found = std::max(found, std::abs(double{value}));
-  return found;
-}
-
-testing::AssertionResult agrees(const SafetensorsFile& file, const std::string& name, const Tensor& got,
-                                const Tolerance& tolerance) {
-  if (!got.defined()) return testing::AssertionFailure() << name << " was not computed";
-  if (got.shape() != file.info(name).shape) {
-    return testing::AssertionFailure()
-           << name << " has shape " << got.shape().text() << ", expected " << file.info(name).shape.text();
-  }
-  const std::vector<float> expected = stored<float>(file, name);
-  const auto values = got.values<float>();
-  const auto off = [&](size_t i) { return std::abs(double{values[i]} - expected[i]); };
-  size_t worst = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    // Not a number never compares as larger.
-    if (off(i) > off(worst) || std::isnan(values[i])) worst = i;
-  }
-  const double limit = tolerance.limit * (tolerance.scale == Scale::OfLargest ? largest(expected) : 1.0);
-  if (off(worst) <= limit) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << name << got.shape().text() << ", element " << worst << ": got "
-                                     << values[worst] << ", expected " << expected[worst] << ", off by "
-                                     << off(worst) << ", allowed " << limit;
-}
 
 // Mean over the tokens that have a next one, with a tape: the path that training takes.
 Var next_token_loss(const Context& context, Decoder& decoder, const std::vector<int32_t>& ids) {

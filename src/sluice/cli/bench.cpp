@@ -1,5 +1,7 @@
 #include "sluice/cli/bench.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -26,11 +28,15 @@ void bench_peak(const Session& session) {
 }
 
 void run(const BenchRequest& request, const Session& session) {
+  if (!request.changes.empty() && request.what != "train") {
+    throw usage_error({.where = fmt::format("bench {}", request.what), .what = "takes no --set"});
+  }
   if (request.what == "peak") {
     if (!request.model.empty())
       throw usage_error({.where = "bench peak", .what = "takes no model", .got = request.model});
     return bench_peak(session);
   }
+  if (request.what == "train") return bench_train(request, session);
   if (request.model.empty()) {
     throw usage_error({.where = "bench " + request.what,
                        .what = "a model is missing",
@@ -45,10 +51,13 @@ Action declare_bench(Options& options) {
   auto request = std::make_shared<BenchRequest>();
   options.argument({.name = "WHAT",
                     .value = "",
-                    .text = "peak (arithmetic and memory), prefill, decode, tokenizer",
-                    .words = {"peak", "prefill", "decode", "tokenizer"}},
+                    .text = "peak (arithmetic and memory), prefill, decode, train, tokenizer",
+                    .words = {"peak", "prefill", "decode", "train", "tokenizer"}},
                    Presence::Required, request->what);
-  options.argument({.name = "MODEL", .value = "", .text = "A model directory, or for tokenizer its file"},
+  options.argument({.name = "MODEL",
+                    .value = "",
+                    .text = "A model directory; for tokenizer its file; for train a run's configuration "
+                            "(default: the 51M reproduction, 8 x 512 tokens)"},
                    Presence::Optional, request->model);
   options.integer({.name = "--tokens",
                    .value = "N",
@@ -64,21 +73,28 @@ Action declare_bench(Options& options) {
                   request->repeat);
   options.list({.name = "--data", .value = "FILE...", .text = "Text for the tokenizer to encode"},
                request->data);
+  options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of train's configuration"},
+                   request->changes);
   return [request](const Session& session) { run(*request, session); };
 }
 
 }  // namespace
 
 Command bench_command() {
-  return {.name = "bench",
-          .summary = "Measure speed, absolute and as a share of what this machine can do",
-          .description =
-              "Rates are medians of repetitions. Shares refer to the peaks that the same run measures on the "
-              "same threads: arithmetic in registers or tiles for prefill, reads from memory for decode.",
-          .examples = {"sluice bench peak", "sluice bench prefill path/to/model --dtype bf16 --json",
-                       "sluice bench decode path/to/model --dtype bf16",
-                       "sluice bench tokenizer path/to/model --data wiki.txt"},
-          .declare = declare_bench};
+  return {
+      .name = "bench",
+      .summary = "Measure speed, absolute and as a share of what this machine can do",
+      .description =
+          "Rates are medians of repetitions. Shares refer to the peaks that the same run measures on the "
+          "same threads: arithmetic in registers or tiles for prefill and train, reads from memory for "
+          "decode. train takes whole steps on random tokens; of its arithmetic, products with weights "
+          "count three times their forward pass, and so does attention to the tokens before.",
+      .examples = {"sluice bench peak", "sluice bench prefill path/to/model --dtype bf16 --json",
+                   "sluice bench decode path/to/model --dtype bf16", "sluice bench train --dtype bf16 --json",
+                   "sluice bench train configs/runs/tiny-elementwise.json --set batch_tokens=8192",
+                   "sluice bench tokenizer path/to/model --data wiki.txt"},
+      .dtype = {.text = "Compute in f32 or bf16 (default: f32; train: as the configuration says)"},
+      .declare = declare_bench};
 }
 
 }  // namespace sluice::cli

@@ -12,7 +12,7 @@ namespace sluice::cli {
 
 struct BenchRequest {
   std::string what, model;
-  std::vector<std::string> data;
+  std::vector<std::string> data, changes;
   int tokens = 0;  // 0: what the part takes by itself
   int repeat = 5;
 };
@@ -20,6 +20,7 @@ struct BenchRequest {
 void bench_prefill(const BenchRequest& request, const Session& session);
 void bench_decode(const BenchRequest& request, const Session& session);
 void bench_tokenizer(const BenchRequest& request, const Session& session);
+void bench_train(const BenchRequest& request, const Session& session);
 
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -4,9 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "sluice/base/interrupt.h"
-#include "sluice/base/system.h"
 #include "sluice/cli/bench.h"
+#include "sluice/cli/bench_measure.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/peaks.h"
 #include "sluice/infer/generator.h"
@@ -46,98 +45,35 @@ double weight_bytes(const Decoder& decoder) {
   return static_cast<double>(bytes);
 }
 
-// What a rate is compared with.
-struct Bound {
-  const char* name;  // as in the JSON of the peaks
-  const char* unit;
-  std::function<double(const MachinePeaks&)> peak;  // per second, on all threads
-};
-
-Bound arithmetic(const Session& session, const Engine& engine) {
-  if (engine.isa().isa == Isa::Amx && session.options.dtype == "bf16") {
-    return {"amx_bf16_gflops", "GFLOP/s",
-            [](const MachinePeaks& peaks) { return peaks.bf16_flops->all_threads; }};
-  }
-  return {"f32_gflops", "GFLOP/s", [](const MachinePeaks& peaks) { return peaks.f32_flops.all_threads; }};
+Precision precision_of(const Session& session) {
+  return session.options.dtype == "bf16" ? Precision::Bf16 : Precision::F32;
 }
 
-Bound memory() {
-  return {"read_gb_per_s", "GB/s",
-          [](const MachinePeaks& peaks) { return peaks.read_bandwidth.all_threads; }};
-}
-
-struct Work {
-  int64_t tokens;  // per repetition
-  double amount;   // operations or bytes per repetition
-  Bound bound;
-  std::function<double()> seconds;  // does a repetition
-};
-
-struct Measured {
-  double seconds = 0, share = 0;  // medians
-  int64_t resident = 0;           // bytes at most
-  MachinePeaks peaks = {};        // of the last repetition
-};
-
-// Peaks are measured beside every repetition: what else the machine does then slows both.
-Measured measure(const RunnableModel& model, const Work& work, int repetitions) {
-  Engine& engine = *model.engine;
-  Measured measured;
-  work.seconds();  // brings the weights into memory
-  // Before the peaks: their buffers are not the model's.
-  measured.resident = peak_resident_bytes();
-  std::vector<double> seconds, shares;
-  for (int i = 0; i < repetitions; ++i) {
-    throw_if_interrupted();
-    measured.peaks = measure_peaks(peak_kernels(engine.isa().isa), engine.threads(), engine.pool());
-    seconds.push_back(work.seconds());
-    shares.push_back(work.amount / seconds.back() / work.bound.peak(measured.peaks));
-  }
-  measured.seconds = median(seconds);
-  measured.share = median(shares);
-  return measured;
-}
-
-void print_text(const BenchRequest& request, const Session& session, const RunnableModel& model,
-                const Work& work, const Measured& measured) {
-  const int threads = model.engine->threads().count();
+void print_text(const Session& session, const RunnableModel& model, const Work& work,
+                const Measured& measured) {
   const auto resident = static_cast<double>(measured.resident);
-  session.out << fmt::format("{:<16}{:.2f} tokens/s ({} tokens, {} threads, median of {})\n", request.what,
-                             static_cast<double>(work.tokens) / measured.seconds, work.tokens, threads,
-                             request.repeat)
-              << fmt::format("{:<16}{:.1f} {}, {:.2f} of the peak\n", "rate",
-                             work.amount / measured.seconds / 1e9, work.bound.unit, measured.share)
+  session.out << rates_text(work, measured)
               << fmt::format("{:<16}{:.2f} GB resident at most, {:.2f} times the weights\n", "memory",
                              resident / 1e9, resident / weight_bytes(*model.decoder))
-              << peaks_text(measured.peaks, threads);
+              << peaks_text(measured.peaks, measured.threads);
 }
 
-void print_json(const BenchRequest& request, const Session& session, const RunnableModel& model,
-                const Work& work, const Measured& measured) {
-  const nlohmann::ordered_json json = {
-      {"what", request.what},
-      {"model", model.path},
-      {"dtype", session.options.dtype.empty() ? "f32" : session.options.dtype},
-      {"isa", name_of(model.engine->isa().isa)},
-      {"threads", model.engine->threads().count()},
-      {"tokens", work.tokens},
-      {"repetitions", request.repeat},
-      {"tokens_per_s", rounded(static_cast<double>(work.tokens) / measured.seconds)},
-      {"rate", rounded(work.amount / measured.seconds / 1e9)},
-      {"unit", work.bound.unit},
-      {"share", rounded(measured.share)},
-      {"share_of", work.bound.name},
-      {"weight_bytes", weight_bytes(*model.decoder)},
-      {"peak_resident_bytes", measured.resident},
-      {"peaks", peaks_json(measured.peaks)}};
+void print_json(const Session& session, const RunnableModel& model, const Work& work,
+                const Measured& measured) {
+  nlohmann::ordered_json json = {{"what", work.what},
+                                 {"model", model.path},
+                                 {"dtype", session.options.dtype.empty() ? "f32" : session.options.dtype},
+                                 {"isa", name_of(model.engine->isa().isa)},
+                                 {"weight_bytes", weight_bytes(*model.decoder)}};
+  json.update(rates_json(work, measured));
   session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 void report(const BenchRequest& request, const Session& session, const RunnableModel& model,
             const Work& work) {
-  const Measured measured = measure(model, work, request.repeat);
+  const Measured measured = measure(*model.engine, work, request.repeat);
   const auto print = session.options.json ? print_json : print_text;
-  print(request, session, model, work, measured);
+  print(session, model, work, measured);
 }
 
 }  // namespace
@@ -149,9 +85,10 @@ void bench_prefill(const BenchRequest& request, const Session& session) {
   const std::vector<int32_t> prompt = some_prompt(tokens, config.vocabulary);
   Generator generator(model.context(), *model.decoder);
   report(request, session, model,
-         {.tokens = tokens,
+         {.what = request.what,
+          .tokens = tokens,
           .amount = prefill_flops(config, tokens),
-          .bound = arithmetic(session, *model.engine),
+          .bound = arithmetic_bound(*model.engine, precision_of(session)),
           .seconds = [&] { return generator.generate(prompt, {.max_tokens = 1}).prompt_seconds; }});
 }
 
@@ -162,9 +99,10 @@ void bench_decode(const BenchRequest& request, const Session& session) {
   const int64_t decoded = (request.tokens > 0 ? request.tokens : 32) - 1;
   Generator generator(model.context(), *model.decoder);
   report(request, session, model,
-         {.tokens = decoded,
+         {.what = request.what,
+          .tokens = decoded,
           .amount = bytes_per_token(*model.decoder) * static_cast<double>(decoded),
-          .bound = memory(),
+          .bound = memory_bound(),
           .seconds = [&] { return generator.generate(prompt, {.max_tokens = decoded + 1}).decode_seconds; }});
 }
 

@@ -9,6 +9,7 @@
 #include "sluice/base/interrupt.h"
 #include "sluice/base/random.h"
 #include "sluice/base/system.h"
+#include "sluice/data/random_batch.h"
 #include "sluice/model/count.h"
 #include "sluice/train/trainer.h"
 
@@ -21,15 +22,6 @@ constexpr int64_t kTrialSequences = 4;
 struct Sample {
   double seconds = 0, bytes = 0;
 };
-
-Batch random_batch(const RunConfig& config, int64_t sequences) {
-  Batch batch{.sequences = sequences, .length = config.sequence, .inputs = {}, .targets = {}};
-  for (int64_t i = 0; i < sequences * config.sequence; ++i)
-    batch.inputs.push_back(static_cast<TokenId>(i * 7919 % config.model.vocabulary));
-  batch.targets = batch.inputs;
-  std::ranges::rotate(batch.targets, batch.targets.begin() + 1);
-  return batch;
-}
 
 // The second of two steps: the first one fills the pool.
 Sample try_step(Engine& engine, Trainer& trainer, const Batch& batch) {
@@ -58,12 +50,16 @@ TrainPlan::Trial try_out(Engine& engine, const RunConfig& config) {
   const int64_t sequences = config.pass_tokens / config.sequence;
   // Even, so that it can be halved; a pass of one sequence is tried as it is.
   const int64_t tried = sequences == 1 ? 1 : std::min(kTrialSequences, sequences / 2 * 2);
+  const auto batch_of = [&](int64_t count) {
+    return random_batch(
+        {.sequences = count, .length = config.sequence, .vocabulary = config.model.vocabulary});
+  };
   Sample pass;
   if (tried == 1) {
-    pass = try_step(engine, trainer, random_batch(config, 1));
+    pass = try_step(engine, trainer, batch_of(1));
   } else {
-    const Sample half = try_step(engine, trainer, random_batch(config, tried / 2));
-    const Sample whole = try_step(engine, trainer, random_batch(config, tried));
+    const Sample half = try_step(engine, trainer, batch_of(tried / 2));
+    const Sample whole = try_step(engine, trainer, batch_of(tried));
     pass = extrapolate(half, whole, static_cast<double>(sequences), static_cast<double>(tried));
   }
   const auto passes = static_cast<double>(config.batch_tokens / config.pass_tokens);

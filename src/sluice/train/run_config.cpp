@@ -205,14 +205,18 @@ nlohmann::ordered_json run_config_json(const RunConfig& config) {
           {"sample", {{"prompt", config.sample.prompt}, {"tokens", config.sample.tokens}}}};
 }
 
-RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes) {
-  const Json file = Json::load(path);
-  nlohmann::json changed = file.node();
+RunConfig read_run_config(const Json& json, const std::vector<std::string>& changes) {
+  if (changes.empty()) return read_run_config(json);
+  nlohmann::json changed = json.node();
   for (const std::string& text : changes) {
     make_room(changed, text);
     change(changed, text);
   }
-  return read_run_config(Json::parse(changed.dump(), changes.empty() ? path : path + " with --set"));
+  return read_run_config(Json::parse(changed.dump(), json.where() + " with --set"));
+}
+
+RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes) {
+  return read_run_config(Json::load(path), changes);
 }
 
 }  // namespace sluice

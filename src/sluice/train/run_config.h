@@ -52,8 +52,11 @@ RunConfig read_run_config(const Json& json);
 // As it was understood, every default written out: what a run directory keeps.
 nlohmann::ordered_json run_config_json(const RunConfig& config);
 
-// A file with changes "a.b=value" made to it; values are JSON, or text if they are not. "model.x=value"
-// reaches into a model that the file only names.
+// With changes "a.b=value" made to it; values are JSON, or text if they are not. "model.x=value" reaches into
+// a model that is only named.
+RunConfig read_run_config(const Json& json, const std::vector<std::string>& changes);
+
+// The same of a file.
 RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes);
 
 }  // namespace sluice

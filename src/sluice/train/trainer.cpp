@@ -1,11 +1,28 @@
 #include "sluice/train/trainer.h"
 
+#include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/linear_cross_entropy.h"
 
 namespace sluice {
+namespace {
+
+class Stopwatch {
+ public:
+  // Seconds since the last call, or since it was made.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(start_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
 
 bool StepResult::is_finite() const {
   return std::isfinite(loss) && std::isfinite(gradient_norm);
@@ -32,25 +49,35 @@ double Trainer::loss(const Batch& batch) {
   return *loss_of(context(), batch).value().data<float>();
 }
 
-StepResult Trainer::step(std::span<const Batch> batches) {
+StepResult Trainer::accumulate(std::span<const Batch> batches) {
   StepResult result{.rate = options_.schedule.rate(steps())};
   for (const Batch& batch : batches) result.tokens += std::ssize(batch.inputs);
   for (const Batch& batch : batches) {
+    Stopwatch watch;
     Tape tape;
     const Context recording = context(&tape);
     const Var loss = loss_of(recording, batch);
+    result.seconds.forward += watch.lap();
     const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(result.tokens);
     result.loss += share * *loss.value().data<float>();
     const Tensor seed = recording.empty({}, DType::F32);
     *seed.data<float>() = static_cast<float>(share);
     tape.backward(recording, loss, seed);
+    result.seconds.backward += watch.lap();
   }
+  return result;
+}
+
+StepResult Trainer::step(std::span<const Batch> batches) {
+  StepResult result = accumulate(batches);
+  Stopwatch watch;
   result.gradient_norm = optimizer_.gradient_norm(context());
   if (result.is_finite()) {
     optimizer_.step(context(), result.rate, result.gradient_norm);
   } else {
     for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};
   }
+  result.seconds.update = watch.lap();
   return result;
 }
 

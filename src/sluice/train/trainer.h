@@ -25,6 +25,11 @@ struct StepResult {
   double rate = 0;
   int64_t tokens = 0;
 
+  struct Seconds {
+    double forward = 0, backward = 0;
+    double update = 0;  // the norm of the gradients among it
+  } seconds = {};
+
   bool is_finite() const;
 };
 
@@ -35,6 +40,9 @@ class Trainer {
   // One update from one or more batches, whose gradients add up as if they were one. If loss or gradients are
   // not finite, nothing is changed.
   StepResult step(std::span<const Batch> batches);
+
+  // The first half of a step: gradients of all batches together, left in the parameters.
+  StepResult accumulate(std::span<const Batch> batches);
 
   // Mean loss of a batch, in the precision of training; changes nothing.
   double loss(const Batch& batch);
