@@ -1,5 +1,8 @@
 #include "sluice/cli/bench.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -25,28 +28,66 @@ void bench_peak(const Session& session) {
   }
 }
 
-void run(const BenchRequest& request, const Session& session) {
-  if (request.what == "peak") {
-    if (!request.model.empty())
-      throw usage_error({.where = "bench peak", .what = "takes no model", .got = request.model});
-    return bench_peak(session);
+enum class Takes { Model, Tokens, Repeat, Data, Shape };
+
+struct Part {
+  const char* name;
+  const char* text;
+  std::vector<Takes> takes;  // a model, where one is taken, is required
+  void (*run)(const BenchRequest&, const Session&);
+};
+
+const std::vector<Part> kParts = {
+    {"peak", "arithmetic and memory", {}, [](const auto&, const Session& session) { bench_peak(session); }},
+    {"gemm", "products of a layer", {Takes::Repeat, Takes::Shape}, bench_gemm},
+    {"attention", "", {Takes::Repeat, Takes::Shape}, bench_attention},
+    {"ops", "what is bounded by memory", {Takes::Repeat, Takes::Shape}, bench_ops},
+    {"prefill", "of a model", {Takes::Model, Takes::Tokens, Takes::Repeat}, bench_prefill},
+    {"decode", "of a model", {Takes::Model, Takes::Tokens, Takes::Repeat}, bench_decode},
+    {"tokenizer", "", {Takes::Model, Takes::Repeat, Takes::Data}, bench_tokenizer}};
+
+std::vector<std::string> part_names() {
+  std::vector<std::string> names;
+  for (const Part& part : kParts) names.emplace_back(part.name);
+  return names;
+}
+
+std::string parts_text() {
+  std::string text;
+  for (const Part& part : kParts) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", part.name);
+    if (*part.text != '\0') text += fmt::format(" ({})", part.text);
   }
-  if (request.model.empty()) {
-    throw usage_error({.where = "bench " + request.what,
+  return text;
+}
+
+void check(const Part& part, const BenchRequest& request) {
+  const auto refuse_unless = [&](Takes what, bool given, const char* name) {
+    if (!given || std::ranges::find(part.takes, what) != part.takes.end()) return;
+    throw usage_error(
+        {.where = fmt::format("bench {}", part.name), .what = fmt::format("takes no {}", name)});
+  };
+  refuse_unless(Takes::Model, !request.model.empty(), "model");
+  refuse_unless(Takes::Tokens, request.tokens.has_value(), "--tokens");
+  refuse_unless(Takes::Repeat, request.repeat.has_value(), "--repeat");
+  refuse_unless(Takes::Data, !request.data.empty(), "--data");
+  refuse_unless(Takes::Shape, !request.shapes.empty(), "--shape");
+  if (request.model.empty() && std::ranges::find(part.takes, Takes::Model) != part.takes.end()) {
+    throw usage_error({.where = fmt::format("bench {}", part.name),
                        .what = "a model is missing",
                        .hint = "sluice init makes one with random weights"});
   }
-  if (request.what == "prefill") return bench_prefill(request, session);
-  if (request.what == "decode") return bench_decode(request, session);
-  bench_tokenizer(request, session);
+}
+
+void run(const BenchRequest& request, const Session& session) {
+  const auto part = std::ranges::find(kParts, request.what, [](const Part& each) { return each.name; });
+  check(*part, request);
+  part->run(request, session);
 }
 
 Action declare_bench(Options& options) {
   auto request = std::make_shared<BenchRequest>();
-  options.argument({.name = "WHAT",
-                    .value = "",
-                    .text = "peak (arithmetic and memory), prefill, decode, tokenizer",
-                    .words = {"peak", "prefill", "decode", "tokenizer"}},
+  options.argument({.name = "WHAT", .value = "", .text = parts_text(), .words = part_names()},
                    Presence::Required, request->what);
   options.argument({.name = "MODEL", .value = "", .text = "A model directory, or for tokenizer its file"},
                    Presence::Optional, request->model);
@@ -62,6 +103,12 @@ Action declare_bench(Options& options) {
                    .low = 1,
                    .high = 1000},
                   request->repeat);
+  options.repeated(
+      {.name = "--shape",
+       .value = "AxBxC",
+       .text = "Instead of the usual shapes, may be repeated: MxNxK (gemm), heads x tokens x head "
+               "size (attention), tokens x hidden x vocabulary (ops)"},
+      request->shapes);
   options.list({.name = "--data", .value = "FILE...", .text = "Text for the tokenizer to encode"},
                request->data);
   return [request](const Session& session) { run(*request, session); };
@@ -74,10 +121,14 @@ Command bench_command() {
           .summary = "Measure speed, absolute and as a share of what this machine can do",
           .description =
               "Rates are medians of repetitions. Shares refer to the peaks that the same run measures on the "
-              "same threads: arithmetic in registers or tiles for prefill, reads from memory for decode.",
-          .examples = {"sluice bench peak", "sluice bench prefill path/to/model --dtype bf16 --json",
+              "same threads: arithmetic in registers or tiles for products, reads from memory for decode and "
+              "most ops. OpenBLAS stands beside products with its f32 rate for the same shape.",
+          .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
+                       "sluice bench attention --threads 1 --json",
+                       "sluice bench prefill path/to/model --dtype bf16 --json",
                        "sluice bench decode path/to/model --dtype bf16",
                        "sluice bench tokenizer path/to/model --data wiki.txt"},
+          .dtype = {.text = "Compute in f32 or bf16 (default: bf16 in gemm, attention and ops, else f32)"},
           .declare = declare_bench};
 }
 

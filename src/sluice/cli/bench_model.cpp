@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "sluice/base/interrupt.h"
 #include "sluice/base/system.h"
 #include "sluice/cli/bench.h"
+#include "sluice/cli/bench_measure.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/peaks.h"
 #include "sluice/infer/generator.h"
@@ -46,98 +46,64 @@ double weight_bytes(const Decoder& decoder) {
   return static_cast<double>(bytes);
 }
 
-// What a rate is compared with.
-struct Bound {
-  const char* name;  // as in the JSON of the peaks
-  const char* unit;
-  std::function<double(const MachinePeaks&)> peak;  // per second, on all threads
-};
-
-Bound arithmetic(const Session& session, const Engine& engine) {
-  if (engine.isa().isa == Isa::Amx && session.options.dtype == "bf16") {
-    return {"amx_bf16_gflops", "GFLOP/s",
-            [](const MachinePeaks& peaks) { return peaks.bf16_flops->all_threads; }};
-  }
-  return {"f32_gflops", "GFLOP/s", [](const MachinePeaks& peaks) { return peaks.f32_flops.all_threads; }};
-}
-
-Bound memory() {
-  return {"read_gb_per_s", "GB/s",
-          [](const MachinePeaks& peaks) { return peaks.read_bandwidth.all_threads; }};
-}
-
-struct Work {
+// A part of bench on a model, measured.
+struct ModelBench {
+  const BenchRequest& request;
+  const Session& session;
+  const RunnableModel& model;
   int64_t tokens;  // per repetition
-  double amount;   // operations or bytes per repetition
-  Bound bound;
-  std::function<double()> seconds;  // does a repetition
+  Work work;
+  Measured measured = {};
+  int64_t resident = 0;     // bytes at most
+  MachinePeaks peaks = {};  // on one core, too
+
+  const Engine& engine() const { return *model.engine; }
+  double tokens_per_second() const { return static_cast<double>(tokens) / measured.seconds; }
+  double rate() const { return work.amount / measured.seconds / 1e9; }
 };
 
-struct Measured {
-  double seconds = 0, share = 0;  // medians
-  int64_t resident = 0;           // bytes at most
-  MachinePeaks peaks = {};        // of the last repetition
-};
+void print_text(const ModelBench& bench) {
+  const int threads = bench.engine().threads().count();
+  const auto resident = static_cast<double>(bench.resident);
+  bench.session.out << fmt::format("{:<16}{:.2f} tokens/s ({} tokens, {} threads, median of {})\n",
+                                   bench.request.what, bench.tokens_per_second(), bench.tokens, threads,
+                                   bench.request.repetitions())
+                    << fmt::format("{:<16}{:.1f} {}, {:.2f} of the peak\n", "rate", bench.rate(),
+                                   bench.work.bound.unit, bench.measured.share)
+                    << fmt::format("{:<16}{:.2f} GB resident at most, {:.2f} times the weights\n", "memory",
+                                   resident / 1e9, resident / weight_bytes(*bench.model.decoder))
+                    << peaks_text(bench.peaks, threads);
+}
 
-// Peaks are measured beside every repetition: what else the machine does then slows both.
-Measured measure(const RunnableModel& model, const Work& work, int repetitions) {
-  Engine& engine = *model.engine;
-  Measured measured;
-  work.seconds();  // brings the weights into memory
+void print_json(const ModelBench& bench) {
+  const std::string& dtype = bench.session.options.dtype;
+  const nlohmann::ordered_json json = {{"what", bench.request.what},
+                                       {"model", bench.model.path},
+                                       {"dtype", dtype.empty() ? "f32" : dtype},
+                                       {"isa", name_of(bench.engine().isa().isa)},
+                                       {"threads", bench.engine().threads().count()},
+                                       {"tokens", bench.tokens},
+                                       {"repetitions", bench.request.repetitions()},
+                                       {"tokens_per_s", rounded(bench.tokens_per_second())},
+                                       {"rate", rounded(bench.rate())},
+                                       {"unit", bench.work.bound.unit},
+                                       {"share", rounded(bench.measured.share)},
+                                       {"share_of", bench.work.bound.name},
+                                       {"weight_bytes", weight_bytes(*bench.model.decoder)},
+                                       {"peak_resident_bytes", bench.resident},
+                                       {"peaks", peaks_json(bench.peaks)}};
+  bench.session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+void report(ModelBench bench) {
+  Engine& engine = *bench.model.engine;
+  bench.work.seconds();  // brings the weights into memory
   // Before the peaks: their buffers are not the model's.
-  measured.resident = peak_resident_bytes();
-  std::vector<double> seconds, shares;
-  for (int i = 0; i < repetitions; ++i) {
-    throw_if_interrupted();
-    measured.peaks = measure_peaks(peak_kernels(engine.isa().isa), engine.threads(), engine.pool());
-    seconds.push_back(work.seconds());
-    shares.push_back(work.amount / seconds.back() / work.bound.peak(measured.peaks));
-  }
-  measured.seconds = median(seconds);
-  measured.share = median(shares);
-  return measured;
-}
-
-void print_text(const BenchRequest& request, const Session& session, const RunnableModel& model,
-                const Work& work, const Measured& measured) {
-  const int threads = model.engine->threads().count();
-  const auto resident = static_cast<double>(measured.resident);
-  session.out << fmt::format("{:<16}{:.2f} tokens/s ({} tokens, {} threads, median of {})\n", request.what,
-                             static_cast<double>(work.tokens) / measured.seconds, work.tokens, threads,
-                             request.repeat)
-              << fmt::format("{:<16}{:.1f} {}, {:.2f} of the peak\n", "rate",
-                             work.amount / measured.seconds / 1e9, work.bound.unit, measured.share)
-              << fmt::format("{:<16}{:.2f} GB resident at most, {:.2f} times the weights\n", "memory",
-                             resident / 1e9, resident / weight_bytes(*model.decoder))
-              << peaks_text(measured.peaks, threads);
-}
-
-void print_json(const BenchRequest& request, const Session& session, const RunnableModel& model,
-                const Work& work, const Measured& measured) {
-  const nlohmann::ordered_json json = {
-      {"what", request.what},
-      {"model", model.path},
-      {"dtype", session.options.dtype.empty() ? "f32" : session.options.dtype},
-      {"isa", name_of(model.engine->isa().isa)},
-      {"threads", model.engine->threads().count()},
-      {"tokens", work.tokens},
-      {"repetitions", request.repeat},
-      {"tokens_per_s", rounded(static_cast<double>(work.tokens) / measured.seconds)},
-      {"rate", rounded(work.amount / measured.seconds / 1e9)},
-      {"unit", work.bound.unit},
-      {"share", rounded(measured.share)},
-      {"share_of", work.bound.name},
-      {"weight_bytes", weight_bytes(*model.decoder)},
-      {"peak_resident_bytes", measured.resident},
-      {"peaks", peaks_json(measured.peaks)}};
-  session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-}
-
-void report(const BenchRequest& request, const Session& session, const RunnableModel& model,
-            const Work& work) {
-  const Measured measured = measure(model, work, request.repeat);
-  const auto print = session.options.json ? print_json : print_text;
-  print(request, session, model, work, measured);
+  bench.resident = peak_resident_bytes();
+  PeakMeter meter = peak_meter(engine);
+  bench.measured = measure(meter, bench.work, bench.request.repetitions());
+  bench.peaks = measure_peaks(peak_kernels(engine.isa().isa), engine.threads(), engine.pool());
+  bench.session.options.json ? print_json(bench) : print_text(bench);
 }
 
 }  // namespace
@@ -145,27 +111,34 @@ void report(const BenchRequest& request, const Session& session, const RunnableM
 void bench_prefill(const BenchRequest& request, const Session& session) {
   const RunnableModel model = open_model(session, request.model);
   const ModelConfig& config = model.decoder->config();
-  const int64_t tokens = request.tokens > 0 ? request.tokens : 512;
+  const int64_t tokens = request.tokens.value_or(512);
   const std::vector<int32_t> prompt = some_prompt(tokens, config.vocabulary);
+  const Precision precision = session.options.dtype == "bf16" ? Precision::Bf16 : Precision::F32;
   Generator generator(model.context(), *model.decoder);
-  report(request, session, model,
-         {.tokens = tokens,
-          .amount = prefill_flops(config, tokens),
-          .bound = arithmetic(session, *model.engine),
-          .seconds = [&] { return generator.generate(prompt, {.max_tokens = 1}).prompt_seconds; }});
+  report({.request = request,
+          .session = session,
+          .model = model,
+          .tokens = tokens,
+          .work = {.amount = prefill_flops(config, tokens),
+                   .bound = arithmetic_bound(*model.engine, precision),
+                   .seconds = [&] { return generator.generate(prompt, {.max_tokens = 1}).prompt_seconds; }}});
 }
 
 void bench_decode(const BenchRequest& request, const Session& session) {
   const RunnableModel model = open_model(session, request.model);
   const std::vector<int32_t> prompt = some_prompt(8, model.decoder->config().vocabulary);
   // The first new token comes out of the prompt's pass and is not decoded.
-  const int64_t decoded = (request.tokens > 0 ? request.tokens : 32) - 1;
+  const int64_t decoded = request.tokens.value_or(32) - 1;
   Generator generator(model.context(), *model.decoder);
-  report(request, session, model,
-         {.tokens = decoded,
-          .amount = bytes_per_token(*model.decoder) * static_cast<double>(decoded),
-          .bound = memory(),
-          .seconds = [&] { return generator.generate(prompt, {.max_tokens = decoded + 1}).decode_seconds; }});
+  report({.request = request,
+          .session = session,
+          .model = model,
+          .tokens = decoded,
+          .work = {.amount = bytes_per_token(*model.decoder) * static_cast<double>(decoded),
+                   .bound = memory_bound(),
+                   .seconds = [&] {
+                     return generator.generate(prompt, {.max_tokens = decoded + 1}).decode_seconds;
+                   }}});
 }
 
 }  // namespace sluice::cli
