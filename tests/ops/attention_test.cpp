@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "sluice/base/random.h"
 
 namespace sluice {
@@ -28,7 +31,7 @@ class Attention : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Attention, of_new_queries_after_a_past_equals_that_of_the_whole) {
-  for (const auto& [past, fresh] : {std::pair{1, 1}, {7, 1}, {3, 70}, {130, 2}, {0, 9}}) {
+  for (const auto& [past, fresh] : {std::pair{1, 1}, {7, 1}, {3, 70}, {130, 2}, {130, 100}, {0, 9}}) {
     const int64_t tokens = past + fresh;
     const Var q(normal(engine_, tokens, kHeads * kHeadDim, 0));
     const Var k(normal(engine_, tokens, kHeadDim, 1));
@@ -65,6 +68,58 @@ TEST_P(Attention, captures_probabilities_that_sum_to_one_and_look_back_only) {
         }
       }
       ASSERT_NEAR(sum, 1.0F, 1e-5F);
+    }
+  }
+}
+
+// The entropy of a row, computed from its probabilities in f64.
+double entropy_of(const float* p, int64_t n) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum -= p[i] > 0 ? p[i] * std::log(static_cast<double>(p[i])) : 0.0;
+  return sum;
+}
+
+TEST_P(Attention, captures_sink_and_entropy_as_the_probabilities_have_them) {
+  const Sequences sequences = Sequences::of_lengths({3, 67, 250});
+  const Var q(normal(engine_, sequences.tokens(), kHeads * kHeadDim, 0));
+  const Var kv(normal(engine_, sequences.tokens(), kHeadDim, 1));
+  std::vector<Tensor> probs;
+  AttentionFigures figures;
+  // The scale makes some rows sharp and moves their largest score from block to block.
+  attention(
+      context_, {q, kv, kv}, sequences,
+      {.heads = kHeads, .kv_heads = 1, .scale = 2.0, .capture_probs = &probs, .capture_figures = &figures});
+  ASSERT_EQ(figures.sink.shape(), (Shape{sequences.tokens(), kHeads}));
+  for (int64_t s = 0; s < sequences.count(); ++s) {
+    const int64_t length = sequences.length(s);
+    for (int64_t row = 0; row < kHeads * length; ++row) {
+      const float* p = probs[s].data<float>() + row * length;
+      const int64_t at = (sequences.starts()[s] + row % length) * kHeads + row / length;
+      ASSERT_NEAR(figures.sink.data<float>()[at], p[0], 1e-5) << "sequence " << s << ", row " << row;
+      ASSERT_NEAR(figures.entropy.data<float>()[at], entropy_of(p, length), 1e-4)
+          << "sequence " << s << ", row " << row;
+    }
+  }
+}
+
+// Not even as 0 · NaN.
+TEST_P(Attention, does_not_let_earlier_queries_see_a_later_value) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  for (const int64_t tokens : {5, 70, 250}) {
+    const Var q(normal(engine_, tokens, kHeads * kHeadDim, 0));
+    const Tensor clean = normal(engine_, tokens, kHeadDim, 1);
+    const AttentionOptions options{.heads = kHeads, .kv_heads = 1};
+    const Sequences sequences = Sequences::equal(1, tokens);
+    const Var expected = attention(context_, {q, Var(clean), Var(clean)}, sequences, options);
+    for (const int64_t poisoned : {tokens / 2, tokens - 1}) {
+      const Tensor kv = clean.copy(engine_.pool());
+      kv.data<float>()[poisoned * kHeadDim] = kNan;
+      const Var y = attention(context_, {q, Var(kv), Var(kv)}, sequences, options);
+      const int64_t width = kHeads * kHeadDim;
+      for (int64_t i = 0; i < poisoned * width; ++i)
+        ASSERT_EQ(y.value().data<float>()[i], expected.value().data<float>()[i])
+            << tokens << " tokens, " << i;
+      EXPECT_TRUE(std::isnan(y.value().data<float>()[poisoned * width])) << tokens << " tokens";
     }
   }
 }

@@ -123,13 +123,14 @@ void add_attention_cases(std::vector<OpCase>& cases) {
     int64_t heads, kv_heads, head_dim;
     std::optional<double> scale = {};
   };
-  // 64 queries are handled together: 130 tokens make two full blocks and a remainder.
+  // 96 queries and 192 keys are handled together, fewer than 8 queries one by one: 200 tokens make two full
+  // blocks of queries, one of keys, and remainders.
   const std::vector<Size> sizes = {
-      {"no_sequences", {}, 2, 1, 4},     {"empty_sequence", {0}, 2, 1, 4},
-      {"one_token", {1}, 2, 2, 3},       {"grouped", {5}, 6, 2, 8},
-      {"one_kv_head", {9}, 3, 1, 5},     {"unequal_lengths", {3, 0, 17, 1}, 4, 2, 16},
-      {"block_edge", {64, 65}, 1, 1, 7}, {"several_blocks", {130}, 2, 1, 33},
-      {"own_scale", {6}, 2, 2, 4, 0.7}};
+      {"no_sequences", {}, 2, 1, 4},         {"empty_sequence", {0}, 2, 1, 4},
+      {"one_token", {1}, 2, 2, 3},           {"grouped", {5}, 6, 2, 8},
+      {"one_kv_head", {9}, 3, 1, 5},         {"unequal_lengths", {3, 0, 17, 1}, 4, 2, 16},
+      {"few_queries_edge", {7, 8}, 2, 1, 6}, {"block_edge", {96, 97}, 1, 1, 7},
+      {"several_blocks", {200}, 2, 1, 33},   {"own_scale", {6}, 2, 2, 4, 0.7}};
   for (const Size& size : sizes) {
     const Sequences sequences = Sequences::of_lengths(size.lengths);
     const Shape kv{sequences.tokens(), size.kv_heads * size.head_dim};

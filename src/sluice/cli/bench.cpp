@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -27,32 +28,69 @@ void bench_peak(const Session& session) {
   }
 }
 
-void run(const BenchRequest& request, const Session& session) {
-  if (!request.changes.empty() && request.what != "train") {
-    throw usage_error({.where = fmt::format("bench {}", request.what), .what = "takes no --set"});
+enum class Takes { Model, Config, Tokens, Repeat, Data, Shape };
+
+struct Part {
+  const char* name;
+  const char* text;
+  std::vector<Takes> takes;  // a model, where one is taken, is required; a configuration is not
+  void (*run)(const BenchRequest&, const Session&);
+};
+
+const std::vector<Part> kParts = {
+    {"peak", "arithmetic and memory", {}, [](const auto&, const Session& session) { bench_peak(session); }},
+    {"gemm", "products of a layer", {Takes::Repeat, Takes::Shape}, bench_gemm},
+    {"attention", "", {Takes::Repeat, Takes::Shape}, bench_attention},
+    {"ops", "what is bounded by memory", {Takes::Repeat, Takes::Shape}, bench_ops},
+    {"prefill", "of a model", {Takes::Model, Takes::Tokens, Takes::Repeat}, bench_prefill},
+    {"decode", "of a model", {Takes::Model, Takes::Tokens, Takes::Repeat}, bench_decode},
+    {"train", "whole steps", {Takes::Config, Takes::Repeat}, bench_train},
+    {"tokenizer", "", {Takes::Model, Takes::Repeat, Takes::Data}, bench_tokenizer}};
+
+std::vector<std::string> part_names() {
+  std::vector<std::string> names;
+  for (const Part& part : kParts) names.emplace_back(part.name);
+  return names;
+}
+
+std::string parts_text() {
+  std::string text;
+  for (const Part& part : kParts) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", part.name);
+    if (*part.text != '\0') text += fmt::format(" ({})", part.text);
   }
-  if (request.what == "peak") {
-    if (!request.model.empty())
-      throw usage_error({.where = "bench peak", .what = "takes no model", .got = request.model});
-    return bench_peak(session);
-  }
-  if (request.what == "train") return bench_train(request, session);
-  if (request.model.empty()) {
-    throw usage_error({.where = "bench " + request.what,
+  return text;
+}
+
+void check(const Part& part, const BenchRequest& request) {
+  const auto takes = [&](Takes what) { return std::ranges::find(part.takes, what) != part.takes.end(); };
+  const auto refuse_unless = [&](bool taken, bool given, const char* name) {
+    if (!given || taken) return;
+    throw usage_error(
+        {.where = fmt::format("bench {}", part.name), .what = fmt::format("takes no {}", name)});
+  };
+  refuse_unless(takes(Takes::Model) || takes(Takes::Config), !request.model.empty(), "model");
+  refuse_unless(takes(Takes::Tokens), request.tokens.has_value(), "--tokens");
+  refuse_unless(takes(Takes::Repeat), request.repeat.has_value(), "--repeat");
+  refuse_unless(takes(Takes::Data), !request.data.empty(), "--data");
+  refuse_unless(takes(Takes::Shape), !request.shapes.empty(), "--shape");
+  refuse_unless(takes(Takes::Config), !request.changes.empty(), "--set");
+  if (request.model.empty() && takes(Takes::Model)) {
+    throw usage_error({.where = fmt::format("bench {}", part.name),
                        .what = "a model is missing",
                        .hint = "sluice init makes one with random weights"});
   }
-  if (request.what == "prefill") return bench_prefill(request, session);
-  if (request.what == "decode") return bench_decode(request, session);
-  bench_tokenizer(request, session);
+}
+
+void run(const BenchRequest& request, const Session& session) {
+  const auto part = std::ranges::find(kParts, request.what, [](const Part& each) { return each.name; });
+  check(*part, request);
+  part->run(request, session);
 }
 
 Action declare_bench(Options& options) {
   auto request = std::make_shared<BenchRequest>();
-  options.argument({.name = "WHAT",
-                    .value = "",
-                    .text = "peak (arithmetic and memory), prefill, decode, train, tokenizer",
-                    .words = {"peak", "prefill", "decode", "train", "tokenizer"}},
+  options.argument({.name = "WHAT", .value = "", .text = parts_text(), .words = part_names()},
                    Presence::Required, request->what);
   options.argument({.name = "MODEL",
                     .value = "",
@@ -71,6 +109,12 @@ Action declare_bench(Options& options) {
                    .low = 1,
                    .high = 1000},
                   request->repeat);
+  options.repeated(
+      {.name = "--shape",
+       .value = "AxBxC",
+       .text = "Instead of the usual shapes, may be repeated: MxNxK (gemm), heads x tokens x head "
+               "size (attention), tokens x hidden x vocabulary (ops)"},
+      request->shapes);
   options.list({.name = "--data", .value = "FILE...", .text = "Text for the tokenizer to encode"},
                request->data);
   options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of train's configuration"},
@@ -86,14 +130,17 @@ Command bench_command() {
       .summary = "Measure speed, absolute and as a share of what this machine can do",
       .description =
           "Rates are medians of repetitions. Shares refer to the peaks that the same run measures on the "
-          "same threads: arithmetic in registers or tiles for prefill and train, reads from memory for "
-          "decode. train takes whole steps on random tokens; of its arithmetic, products with weights "
-          "count three times their forward pass, and so does attention to the tokens before.",
-      .examples = {"sluice bench peak", "sluice bench prefill path/to/model --dtype bf16 --json",
-                   "sluice bench decode path/to/model --dtype bf16", "sluice bench train --dtype bf16 --json",
+          "same threads: arithmetic in registers or tiles for products, reads from memory for decode and "
+          "most ops. OpenBLAS stands beside products with its f32 rate for the same shape. train takes whole "
+          "steps on random tokens; of its arithmetic, products with weights count three times their "
+          "forward pass, and so does attention to the tokens before.",
+      .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
+                   "sluice bench attention --threads 1 --json",
+                   "sluice bench prefill path/to/model --dtype bf16 --json",
+                   "sluice bench decode path/to/model --dtype bf16", "sluice bench train --json",
                    "sluice bench train configs/runs/tiny-elementwise.json --set batch_tokens=8192",
                    "sluice bench tokenizer path/to/model --data wiki.txt"},
-      .dtype = {.text = "Compute in f32 or bf16 (default: f32; train: as the configuration says)"},
+      .dtype = {.text = "Compute in f32 or bf16 (default: bf16 in gemm, attention, ops and train, else f32)"},
       .declare = declare_bench};
 }
 

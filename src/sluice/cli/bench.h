@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +14,17 @@ namespace sluice::cli {
 
 struct BenchRequest {
   std::string what, model;
-  std::vector<std::string> data, changes;
-  int tokens = 0;  // 0: what the part takes by itself
-  int repeat = 5;
+  std::vector<std::string> data, shapes, changes;
+  std::optional<int64_t> tokens, repeat;
+
+  int repetitions() const { return static_cast<int>(repeat.value_or(5)); }
 };
 
-void bench_prefill(const BenchRequest& request, const Session& session);
+void bench_attention(const BenchRequest& request, const Session& session);
 void bench_decode(const BenchRequest& request, const Session& session);
+void bench_gemm(const BenchRequest& request, const Session& session);
+void bench_ops(const BenchRequest& request, const Session& session);
+void bench_prefill(const BenchRequest& request, const Session& session);
 void bench_tokenizer(const BenchRequest& request, const Session& session);
 void bench_train(const BenchRequest& request, const Session& session);
 

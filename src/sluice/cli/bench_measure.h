@@ -1,10 +1,7 @@
-// What the parts of `sluice bench` that run a model share: repetitions beside the machine's peaks, and how
-// their result is shown.
+// A rate beside the peak that bounds it, both measured in turns.
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
 
 #include "sluice/kernels/measure.h"
 #include "sluice/ops/context.h"
@@ -14,35 +11,27 @@ namespace sluice::cli {
 // What a rate is compared with.
 struct Bound {
   const char* name;  // as in the JSON of the peaks
-  const char* unit;
-  std::function<double(const MachinePeaks&)> peak;  // per second, on all threads
+  const char* unit;  // of which a rate has thousands of millions
+  Peak peak;
 };
 
-// Of tiles where products of this precision run on them, of f32 multiply-adds otherwise.
+// The tile unit where there is one and products are bf16, else f32 multiply-adds.
 Bound arithmetic_bound(const Engine& engine, Precision precision);
 Bound memory_bound();
 
 struct Work {
-  std::string what;
-  int64_t tokens;  // per repetition
-  double amount;   // operations or bytes per repetition
-  Bound bound;
-  std::function<double()> seconds;  // does a repetition
+  double amount;                    // operations or bytes per repetition
+  Bound bound;                      // of their rate
+  std::function<double()> seconds;  // does a repetition and says how long it took
 };
 
 struct Measured {
-  int repetitions = 0, threads = 0;
-  double seconds = 0, share = 0;  // medians
-  int64_t resident = 0;           // bytes at most
-  MachinePeaks peaks = {};        // of the last repetition
+  double seconds = 0, share = 0, peak = 0;  // medians
 };
 
-// One repetition more is done first and not counted. Peaks are measured beside every repetition: what else
-// the machine does then slows both.
-Measured measure(Engine& engine, const Work& work, int repetitions);
+PeakMeter peak_meter(Engine& engine);
 
-// Tokens per second, rate and share.
-std::string rates_text(const Work& work, const Measured& measured);
-nlohmann::ordered_json rates_json(const Work& work, const Measured& measured);
+// The peak is measured beside every repetition: what else the machine does then slows both.
+Measured measure(PeakMeter& meter, const Work& work, int repetitions);
 
 }  // namespace sluice::cli

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "sluice/cli/bench.h"
-#include "sluice/cli/bench_measure.h"
+#include "sluice/cli/bench_tokens.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/peaks.h"
 #include "sluice/infer/generator.h"
@@ -45,35 +45,24 @@ double weight_bytes(const Decoder& decoder) {
   return static_cast<double>(bytes);
 }
 
-Precision precision_of(const Session& session) {
-  return session.options.dtype == "bf16" ? Precision::Bf16 : Precision::F32;
-}
-
-void print_text(const Session& session, const RunnableModel& model, const Work& work,
-                const Measured& measured) {
-  const auto resident = static_cast<double>(measured.resident);
-  session.out << rates_text(work, measured)
+void report(const RunnableModel& model, const TokenBench& bench, const Session& session) {
+  const TokenRates rates = measure_tokens(*model.engine, bench);
+  const double weights = weight_bytes(*model.decoder);
+  if (session.options.json) {
+    nlohmann::ordered_json json = {{"what", bench.what},
+                                   {"model", model.path},
+                                   {"dtype", session.options.dtype.empty() ? "f32" : session.options.dtype},
+                                   {"isa", name_of(model.engine->isa().isa)},
+                                   {"weight_bytes", weights}};
+    json.update(rates_json(bench, rates));
+    session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    return;
+  }
+  const auto resident = static_cast<double>(rates.resident);
+  session.out << rates_text(bench, rates)
               << fmt::format("{:<16}{:.2f} GB resident at most, {:.2f} times the weights\n", "memory",
-                             resident / 1e9, resident / weight_bytes(*model.decoder))
-              << peaks_text(measured.peaks, measured.threads);
-}
-
-void print_json(const Session& session, const RunnableModel& model, const Work& work,
-                const Measured& measured) {
-  nlohmann::ordered_json json = {{"what", work.what},
-                                 {"model", model.path},
-                                 {"dtype", session.options.dtype.empty() ? "f32" : session.options.dtype},
-                                 {"isa", name_of(model.engine->isa().isa)},
-                                 {"weight_bytes", weight_bytes(*model.decoder)}};
-  json.update(rates_json(work, measured));
-  session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-}
-
-void report(const BenchRequest& request, const Session& session, const RunnableModel& model,
-            const Work& work) {
-  const Measured measured = measure(*model.engine, work, request.repeat);
-  const auto print = session.options.json ? print_json : print_text;
-  print(session, model, work, measured);
+                             resident / 1e9, resident / weights)
+              << peaks_text(rates.peaks, rates.threads);
 }
 
 }  // namespace
@@ -81,29 +70,36 @@ void report(const BenchRequest& request, const Session& session, const RunnableM
 void bench_prefill(const BenchRequest& request, const Session& session) {
   const RunnableModel model = open_model(session, request.model);
   const ModelConfig& config = model.decoder->config();
-  const int64_t tokens = request.tokens > 0 ? request.tokens : 512;
+  const int64_t tokens = request.tokens.value_or(512);
   const std::vector<int32_t> prompt = some_prompt(tokens, config.vocabulary);
+  const Precision precision = session.options.dtype == "bf16" ? Precision::Bf16 : Precision::F32;
   Generator generator(model.context(), *model.decoder);
-  report(request, session, model,
+  report(model,
          {.what = request.what,
           .tokens = tokens,
-          .amount = prefill_flops(config, tokens),
-          .bound = arithmetic_bound(*model.engine, precision_of(session)),
-          .seconds = [&] { return generator.generate(prompt, {.max_tokens = 1}).prompt_seconds; }});
+          .repetitions = request.repetitions(),
+          .work = {.amount = prefill_flops(config, tokens),
+                   .bound = arithmetic_bound(*model.engine, precision),
+                   .seconds = [&] { return generator.generate(prompt, {.max_tokens = 1}).prompt_seconds; }}},
+         session);
 }
 
 void bench_decode(const BenchRequest& request, const Session& session) {
   const RunnableModel model = open_model(session, request.model);
   const std::vector<int32_t> prompt = some_prompt(8, model.decoder->config().vocabulary);
   // The first new token comes out of the prompt's pass and is not decoded.
-  const int64_t decoded = (request.tokens > 0 ? request.tokens : 32) - 1;
+  const int64_t decoded = request.tokens.value_or(32) - 1;
   Generator generator(model.context(), *model.decoder);
-  report(request, session, model,
-         {.what = request.what,
-          .tokens = decoded,
-          .amount = bytes_per_token(*model.decoder) * static_cast<double>(decoded),
-          .bound = memory_bound(),
-          .seconds = [&] { return generator.generate(prompt, {.max_tokens = decoded + 1}).decode_seconds; }});
+  report(
+      model,
+      {.what = request.what,
+       .tokens = decoded,
+       .repetitions = request.repetitions(),
+       .work = {.amount = bytes_per_token(*model.decoder) * static_cast<double>(decoded),
+                .bound = memory_bound(),
+                .seconds =
+                    [&] { return generator.generate(prompt, {.max_tokens = decoded + 1}).decode_seconds; }}},
+      session);
 }
 
 }  // namespace sluice::cli

@@ -22,7 +22,7 @@ void bench_tokenizer(const BenchRequest& request, const Session& session) {
   const Tokenizer tokenizer = Tokenizer::load(request.model);
   size_t tokens = 0;
   std::vector<double> seconds;
-  for (int i = 0; i < request.repeat; ++i)
+  for (int i = 0; i < request.repetitions(); ++i)
     seconds.push_back(seconds_of([&] { tokens = tokenizer.encode(text).size(); }));
   const auto megabytes = static_cast<double>(text.size()) / 1e6;
   const double rate = megabytes / median(seconds);
@@ -32,7 +32,7 @@ void bench_tokenizer(const BenchRequest& request, const Session& session) {
                                          {"threads", 1},
                                          {"bytes", text.size()},
                                          {"tokens", tokens},
-                                         {"repetitions", request.repeat},
+                                         {"repetitions", request.repetitions()},
                                          {"mb_per_s", rounded(rate)},
                                          {"first_mb_per_s", rounded(first)}};
     session.out << json.dump(2) << '\n';
@@ -40,7 +40,7 @@ void bench_tokenizer(const BenchRequest& request, const Session& session) {
   }
   session.out << fmt::format(
                      "tokenizer       {:.1f} MB/s on one thread ({} bytes, {} tokens, median of {})\n", rate,
-                     text.size(), tokens, request.repeat)
+                     text.size(), tokens, request.repetitions())
               << fmt::format("first time      {:.1f} MB/s, before any word is remembered\n", first);
 }
 

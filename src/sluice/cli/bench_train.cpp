@@ -6,7 +6,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/cli/bench.h"
-#include "sluice/cli/bench_measure.h"
+#include "sluice/cli/bench_tokens.h"
 #include "sluice/cli/peaks.h"
 #include "sluice/data/random_batch.h"
 #include "sluice/model/count.h"
@@ -22,11 +22,6 @@ constexpr const char* kReproduction = R"({
 })";
 
 RunConfig config_of(const BenchRequest& request, const Session& session) {
-  if (request.tokens > 0 || !request.data.empty()) {
-    throw usage_error({.where = "bench train",
-                       .what = "takes neither --tokens nor --data",
-                       .hint = "--set batch_tokens=N changes a configuration"});
-  }
   std::vector<std::string> changes = request.changes;
   if (!session.options.dtype.empty()) changes.push_back(fmt::format("dtype={}", session.options.dtype));
   if (!request.model.empty()) return load_run_config(request.model, changes);
@@ -60,34 +55,35 @@ StepResult::Seconds parts_of(const std::vector<StepResult>& steps) {
 
 struct TrainReport {
   const RunConfig& config;
-  const Work& work;
-  const Measured& measured;
+  const TokenBench& bench;
+  const TokenRates& rates;
   StepResult::Seconds parts;
   Isa isa;
 };
 
 void print_text(const TrainReport& report, const Session& session) {
-  const auto& [config, work, measured, parts, isa] = report;
-  session.out << rates_text(work, measured)
+  const auto& [config, bench, rates, parts, isa] = report;
+  session.out << rates_text(bench, rates)
               << fmt::format("{:<16}{:.3f} (forward {:.3f}, backward {:.3f}, update {:.3f})\n",
-                             "seconds a step", measured.seconds, parts.forward, parts.backward, parts.update)
+                             "seconds a step", rates.measured.seconds, parts.forward, parts.backward,
+                             parts.update)
               << fmt::format("{:<16}{} sequences of {} tokens in {}, {} parameters\n", "step",
                              config.batch_tokens / config.sequence, config.sequence,
                              config.trainer.precision == Precision::Bf16 ? "bf16" : "f32",
                              count_parameters(config.model).total())
               << fmt::format("{:<16}{:.2f} GB resident at most\n", "memory",
-                             static_cast<double>(measured.resident) / 1e9)
-              << peaks_text(measured.peaks, measured.threads);
+                             static_cast<double>(rates.resident) / 1e9)
+              << peaks_text(rates.peaks, rates.threads);
 }
 
 void print_json(const TrainReport& report, const Session& session) {
-  const auto& [config, work, measured, parts, isa] = report;
+  const auto& [config, bench, rates, parts, isa] = report;
   nlohmann::ordered_json json = {
-      {"what", work.what},           {"dtype", config.trainer.precision == Precision::Bf16 ? "bf16" : "f32"},
+      {"what", bench.what},          {"dtype", config.trainer.precision == Precision::Bf16 ? "bf16" : "f32"},
       {"isa", name_of(isa)},         {"parameters", count_parameters(config.model).total()},
-      {"sequence", config.sequence}, {"flops_per_step", work.amount}};
-  json.update(rates_json(work, measured));
-  json["seconds"] = {{"step", rounded(measured.seconds)},
+      {"sequence", config.sequence}, {"flops_per_step", bench.work.amount}};
+  json.update(rates_json(bench, rates));
+  json["seconds"] = {{"step", rounded(rates.measured.seconds)},
                      {"forward", rounded(parts.forward)},
                      {"backward", rounded(parts.backward)},
                      {"update", rounded(parts.update)}};
@@ -104,16 +100,18 @@ void bench_train(const BenchRequest& request, const Session& session) {
   Trainer trainer(engine, decoder, config.trainer);
   const std::vector<Batch> batches = random_batches(config);
   std::vector<StepResult> steps;
-  const Work work{.what = "train",
-                  .tokens = config.batch_tokens,
-                  // What recomputation adds is not counted: it is a means, not the work.
-                  .amount = training_flops_per_token(config.model, config.sequence) *
-                            static_cast<double>(config.batch_tokens),
-                  .bound = arithmetic_bound(engine, config.trainer.precision),
-                  .seconds = [&] { return seconds_of([&] { steps.push_back(trainer.step(batches)); }); }};
-  const Measured measured = measure(engine, work, request.repeat);
-  steps.erase(steps.begin());  // measure() does not count the first either
-  const TrainReport report{config, work, measured, parts_of(steps), engine.isa().isa};
+  const TokenBench bench{
+      .what = "train",
+      .tokens = config.batch_tokens,
+      .repetitions = request.repetitions(),
+      // What recomputation adds is not counted: it is a means, not the work.
+      .work = {.amount = training_flops_per_token(config.model, config.sequence) *
+                         static_cast<double>(config.batch_tokens),
+               .bound = arithmetic_bound(engine, config.trainer.precision),
+               .seconds = [&] { return seconds_of([&] { steps.push_back(trainer.step(batches)); }); }}};
+  const TokenRates rates = measure_tokens(engine, bench);
+  steps.erase(steps.begin());  // measure_tokens() does not count the first either
+  const TrainReport report{config, bench, rates, parts_of(steps), engine.isa().isa};
   const auto print = session.options.json ? print_json : print_text;
   print(report, session);
 }

@@ -21,8 +21,10 @@ std::string rate_line(const char* name, const Rate& rate, const char* unit, int 
 
 double rounded(double value) {
   if (value == 0) return 0;
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 3);
-  return std::round(value / unit) * unit;
+  const double digits = 3 - std::floor(std::log10(std::abs(value)));
+  // By a whole power of ten either way: its inverse is not exact and would show in the last digits.
+  const double power = std::pow(10.0, std::abs(digits));
+  return digits >= 0 ? std::round(value * power) / power : std::round(value / power) * power;
 }
 
 nlohmann::ordered_json peaks_json(const MachinePeaks& peaks) {

@@ -6,9 +6,9 @@
 
 #include "sluice/analysis/pulse.h"
 #include "sluice/base/error.h"
+#include "sluice/cli/bench_measure.h"
 #include "sluice/cli/progress.h"
 #include "sluice/infer/generator.h"
-#include "sluice/kernels/measure.h"
 #include "sluice/model/count.h"
 #include "sluice/text/tokenizer.h"
 
@@ -123,11 +123,8 @@ class TrainingProgress {
  private:
   // Measured when it is first shown: short runs need not wait for it.
   double peak() {
-    if (peak_ == 0) {
-      const bool bf16 = config_.trainer.precision == Precision::Bf16;
-      peak_ = measure_arithmetic(peak_kernels(engine_.isa().isa), engine_.threads(),
-                                 bf16 ? Arithmetic::Bf16 : Arithmetic::F32);
-    }
+    if (peak_ == 0)
+      peak_ = peak_meter(engine_).measure(arithmetic_bound(engine_, config_.trainer.precision).peak);
     return peak_;
   }
 

@@ -27,6 +27,9 @@ struct AttentionForward {
   T* y = nullptr;             // [N, H, hd]
   T* log_sum_exp = nullptr;   // [N, H], kept for the gradient
   T* const* probs = nullptr;  // per sequence [H, T, past + T] with zeros after the query's own key, or none
+  // What is often all that is wanted of the probabilities, without storing them; either may be none.
+  T* sink = nullptr;     // [N, H], the probability on the first key
+  T* entropy = nullptr;  // [N, H], -Σ p log p over the keys
 };
 
 // One call handles one key/value head of one sequence with all its query heads: unit = sequence · K + head.
@@ -45,13 +48,38 @@ struct AttentionBackward {
   T* dv = nullptr;
 };
 
-// Queries handled together: rows of the score panel that a call keeps in its workspace.
-// 64 rows × 4096 keys in f32 are 1 MiB, about the L2 cache of one core.
-inline constexpr int64_t kQueryBlock = 64;
+// Scores exist for so many queries and keys at once: 78 KiB in f32, which stay in a second-level cache. Both
+// are multiples of the rows and columns of sums that any instruction set keeps in registers.
+inline constexpr int64_t kQueryBlock = 96;
+inline constexpr int64_t kKeyBlock = 192;
 
-// Elements of workspace that one call needs: two panels of scores.
-inline int64_t attention_workspace(const AttentionShape& shape) {
-  return 2 * kQueryBlock * shape.longest;
+// Elements from one row to the next in a workspace: room for whole vectors, and an odd number of cache lines,
+// since rows a multiple of 4 KiB apart would share one set of the first cache.
+inline constexpr int64_t kScoreStride = kKeyBlock + 16;
+
+// Static, as the linker could otherwise keep the copy of an instruction set that this CPU lacks.
+static inline int64_t attention_row_stride(const AttentionShape& shape) {
+  return (shape.head_dim + 31) / 32 * 32 + 16;
+}
+
+// Rows for all keys of a sequence: whole groups, be they rows of sums (6 or 12) or columns (16 or 32).
+static inline int64_t attention_key_rows(const AttentionShape& shape) {
+  return (shape.longest + 95) / 96 * 96;
+}
+
+// Elements of workspace that one call needs: keys and values as the products like them, queries, results and
+// scores of a block.
+static inline int64_t attention_forward_workspace(const AttentionShape& shape) {
+  const int64_t stride = attention_row_stride(shape);
+  return attention_key_rows(shape) * (shape.head_dim + stride) + 2 * kQueryBlock * stride +
+         kQueryBlock * kScoreStride;
+}
+
+// The same with keys in both ways, gradients of keys and values, and two kinds of scores.
+static inline int64_t attention_backward_workspace(const AttentionShape& shape) {
+  const int64_t stride = attention_row_stride(shape);
+  return attention_key_rows(shape) * (2 * shape.head_dim + 3 * stride) + 3 * kQueryBlock * stride +
+         2 * kQueryBlock * kScoreStride;
 }
 
 }  // namespace sluice

@@ -1,7 +1,6 @@
 #include "sluice/kernels/measure.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <functional>
 #include <vector>
@@ -10,6 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr int kRepetitions = 9;
+constexpr int kMeterRepetitions = 3;
 
 double seconds_of(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -18,11 +18,11 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 template <class Measurement>
-double median_of(const Measurement& measure) {
-  std::array<double, kRepetitions> values{};
+double median_of(int repetitions, const Measurement& measure) {
+  std::vector<double> values(static_cast<size_t>(repetitions));
   for (double& value : values) value = measure();
-  std::nth_element(values.begin(), values.begin() + kRepetitions / 2, values.end());
-  return values[kRepetitions / 2];
+  std::nth_element(values.begin(), values.begin() + repetitions / 2, values.end());
+  return values[static_cast<size_t>(repetitions / 2)];
 }
 
 using Burst = int64_t (*)(int64_t rounds, float* sink);
@@ -37,57 +37,73 @@ int64_t calibrated_rounds(Burst burst) {
 }
 
 double burst_rate(Burst burst, const Threads& threads, int64_t rounds) {
-  return median_of([&] {
-    std::vector<float> sinks(static_cast<size_t>(threads.count()));
-    std::vector<int64_t> operations(sinks.size());
-    const double seconds = seconds_of([&] {
-      threads.split(threads.count(), 1, [&](Range range) {
-        for (int64_t i = range.begin; i < range.end; ++i) operations[i] = burst(rounds, &sinks[i]);
-      });
+  std::vector<float> sinks(static_cast<size_t>(threads.count()));
+  std::vector<int64_t> operations(sinks.size());
+  const double seconds = seconds_of([&] {
+    threads.split(threads.count(), 1, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) operations[i] = burst(rounds, &sinks[i]);
     });
-    int64_t total = 0;
-    for (const int64_t count : operations) total += count;
-    return static_cast<double>(total) / seconds;
   });
+  int64_t total = 0;
+  for (const int64_t count : operations) total += count;
+  return static_cast<double>(total) / seconds;
 }
 
 Rate measure_burst(Burst burst, const Threads& threads) {
   const int64_t rounds = calibrated_rounds(burst);
-  return {.one_core = burst_rate(burst, Threads(1), rounds),
-          .all_threads = burst_rate(burst, threads, rounds)};
+  const auto rate = [&](const Threads& on) {
+    return median_of(kRepetitions, [&] { return burst_rate(burst, on, rounds); });
+  };
+  return {.one_core = rate(Threads(1)), .all_threads = rate(threads)};
 }
 
-double read_rate(const PeakKernels& kernels, const Threads& threads, const float* data, int64_t count) {
-  return median_of([&] {
-    std::vector<float> sinks(static_cast<size_t>(threads.count()));
-    const double seconds = seconds_of([&] {
-      threads.split(threads.count(), 1, [&](Range range) {
-        for (int64_t i = range.begin; i < range.end; ++i) {
-          const int64_t begin = count * i / threads.count();
-          const int64_t end = count * (i + 1) / threads.count();
-          sinks[i] = kernels.read(data + begin, end - begin);
-        }
-      });
+constexpr int64_t kReads = int64_t{96} << 20;  // 384 MiB: several times the last-level cache of most CPUs
+
+MemoryPool::Block memory_to_read(const Threads& threads, MemoryPool& pool) {
+  MemoryPool::Block block = pool.allocate(kReads * sizeof(float));
+  auto* data = reinterpret_cast<float*>(block.data());
+  threads.split(kReads, 1, [&](Range range) { std::fill(data + range.begin, data + range.end, 1.0F); });
+  return block;
+}
+
+double read_rate(const PeakKernels& kernels, const Threads& threads, const MemoryPool::Block& block) {
+  const auto* data = reinterpret_cast<const float*>(block.data());
+  std::vector<float> sinks(static_cast<size_t>(threads.count()));
+  const double seconds = seconds_of([&] {
+    threads.split(threads.count(), 1, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const int64_t begin = kReads * i / threads.count();
+        const int64_t end = kReads * (i + 1) / threads.count();
+        sinks[i] = kernels.read(data + begin, end - begin);
+      }
     });
-    return static_cast<double>(count) * sizeof(float) / seconds;
   });
+  return static_cast<double>(kReads) * sizeof(float) / seconds;
 }
 
 Rate measure_reads(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool) {
-  constexpr int64_t kCount = int64_t{96} << 20;  // 384 MiB: several times the last-level cache of most CPUs
-  const MemoryPool::Block block = pool.allocate(kCount * sizeof(float));
-  auto* data = reinterpret_cast<float*>(block.data());
-  threads.split(kCount, 1, [&](Range range) { std::fill(data + range.begin, data + range.end, 1.0F); });
-  return {.one_core = read_rate(kernels, Threads(1), data, kCount),
-          .all_threads = read_rate(kernels, threads, data, kCount)};
+  const MemoryPool::Block block = memory_to_read(threads, pool);
+  const auto rate = [&](const Threads& on) {
+    return median_of(kRepetitions, [&] { return read_rate(kernels, on, block); });
+  };
+  return {.one_core = rate(Threads(1)), .all_threads = rate(threads)};
 }
 
 }  // namespace
 
-double measure_arithmetic(const PeakKernels& kernels, const Threads& threads, Arithmetic arithmetic) {
-  const bool tiles = arithmetic == Arithmetic::Bf16 && kernels.bf16_tiles != nullptr;
-  const Burst burst = tiles ? kernels.bf16_tiles : kernels.f32_multiply_add;
-  return burst_rate(burst, threads, calibrated_rounds(burst));
+PeakMeter::PeakMeter(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool)
+    : kernels_(kernels), threads_(threads), pool_(pool) {}
+
+double PeakMeter::measure_burst(Burst burst, int64_t& rounds) const {
+  if (rounds == 0) rounds = calibrated_rounds(burst);
+  return median_of(kMeterRepetitions, [&] { return burst_rate(burst, threads_, rounds); });
+}
+
+double PeakMeter::measure(Peak peak) {
+  if (peak == Peak::F32Flops) return measure_burst(kernels_.f32_multiply_add, f32_rounds_);
+  if (peak == Peak::Bf16Flops) return measure_burst(kernels_.bf16_tiles, bf16_rounds_);
+  if (reads_.data() == nullptr) reads_ = memory_to_read(threads_, pool_);
+  return median_of(kMeterRepetitions, [&] { return read_rate(kernels_, threads_, reads_); });
 }
 
 MachinePeaks measure_peaks(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool) {

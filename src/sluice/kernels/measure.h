@@ -21,12 +21,29 @@ struct MachinePeaks {
   Rate read_bandwidth;             // bytes per second from memory
 };
 
-// The arithmetic alone, on all threads: of the tiles, or of multiply-adds in f32 where there are none or
-// f32 is asked for. Floating-point operations per second; takes a quarter of a second.
-enum class Arithmetic { F32, Bf16 };
-double measure_arithmetic(const PeakKernels& kernels, const Threads& threads, Arithmetic arithmetic);
+enum class Peak { F32Flops, Bf16Flops, ReadBandwidth };
 
-// Takes about two seconds.
+// Measures one peak at a time on all threads, shortly enough to do it beside every repetition of a benchmark:
+// what else the machine does then slows both.
+class PeakMeter {
+ public:
+  PeakMeter(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool);
+
+  // Operations or bytes per second, median of a few; takes less than a tenth of a second. Bf16Flops only
+  // where there is a tile unit.
+  double measure(Peak peak);
+
+ private:
+  double measure_burst(int64_t (*burst)(int64_t, float*), int64_t& rounds) const;
+
+  PeakKernels kernels_;
+  const Threads& threads_;
+  MemoryPool& pool_;
+  int64_t f32_rounds_ = 0, bf16_rounds_ = 0;  // 0: not calibrated yet
+  MemoryPool::Block reads_ = {};              // made on first use
+};
+
+// All of them. Takes about two seconds.
 MachinePeaks measure_peaks(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool);
 
 }  // namespace sluice

@@ -52,7 +52,8 @@ struct Kernels {
   RangeKernel<NormRopeForward<T>> norm_rope_forward = nullptr;
   RangeKernel<NormRopeBackward<T>> norm_rope_backward = nullptr;
 
-  // The last argument is a workspace of attention_workspace(shape) elements.
+  // The last argument is a workspace of attention_forward_workspace(shape) or
+  // attention_backward_workspace(shape) elements, aligned to 64 bytes.
   void (*attention_forward)(const AttentionForward<T>&, int64_t unit, T* workspace) = nullptr;
   void (*attention_backward)(const AttentionBackward<T>&, int64_t unit, T* workspace) = nullptr;
 

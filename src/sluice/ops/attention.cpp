@@ -41,12 +41,17 @@ void check(const AttentionInputs& in, const Sequences& sequences, const Attentio
                 options.past, sequences.count());
 }
 
+struct Units {
+  int64_t count;
+  int64_t workspace;  // elements, for each
+};
+
 // Calls kernel(args, unit, workspace) for every unit, on all threads if there is enough to do.
 template <class T, class Args>
 void run_units(const Context& context, void (*kernel)(const Args&, int64_t, T*), const Args& args,
-               int64_t units) {
+               const Units& units) {
   const auto body = [&](int64_t unit) {
-    const Tensor workspace = context.empty({attention_workspace(args.shape)}, dtype_of<T>);
+    const Tensor workspace = context.empty({units.workspace}, dtype_of<T>);
     kernel(args, unit, workspace.data<T>());
   };
   // A decoding step of a small model is over before another thread has started.
@@ -54,33 +59,45 @@ void run_units(const Context& context, void (*kernel)(const Args&, int64_t, T*),
   const AttentionShape& shape = args.shape;
   const int64_t queries = shape.starts[shape.sequences];
   if (queries * shape.longest * shape.heads * shape.head_dim < kWorthThreads) {
-    for (int64_t unit = 0; unit < units; ++unit) body(unit);
+    for (int64_t unit = 0; unit < units.count; ++unit) body(unit);
   } else {
-    context.threads().each(units, body);
+    context.threads().each(units.count, body);
   }
 }
 
+// Makes room for the probabilities; returns where those of each sequence go.
 template <class T>
-void forward(const Context& context, const Saved& saved, std::vector<Tensor>* capture) {
+std::vector<T*> capture_probs(const Context& context, const Saved& saved, std::vector<Tensor>& capture) {
+  std::vector<T*> probs;
+  capture.clear();
+  for (int64_t s = 0; s < saved.sequences.count(); ++s) {
+    const int64_t length = saved.sequences.length(s);
+    capture.push_back(context.empty({saved.heads, length, saved.past + length}, saved.y.dtype()));
+    probs.push_back(capture.back().data<T>());
+  }
+  return probs;
+}
+
+template <class T>
+void forward(const Context& context, const Saved& saved, const AttentionOptions& options) {
   const auto& [q, k, v] = saved.inputs;
   std::vector<T*> probs;
-  if (capture != nullptr) {
-    capture->clear();
-    for (int64_t s = 0; s < saved.sequences.count(); ++s) {
-      const int64_t length = saved.sequences.length(s);
-      capture->push_back(context.empty({saved.heads, length, saved.past + length}, q.dtype()));
-      probs.push_back(capture->back().data<T>());
-    }
+  if (options.capture_probs != nullptr) probs = capture_probs<T>(context, saved, *options.capture_probs);
+  AttentionForward<T> args{.shape = saved.shape(),
+                           .scale = static_cast<T>(saved.scale),
+                           .q = q.value().data<T>(),
+                           .k = k.value().data<T>(),
+                           .v = v.value().data<T>(),
+                           .y = saved.y.data<T>(),
+                           .log_sum_exp = saved.log_sum_exp.data<T>(),
+                           .probs = options.capture_probs == nullptr ? nullptr : probs.data()};
+  if (AttentionFigures* figures = options.capture_figures; figures != nullptr) {
+    *figures = {context.empty_like(saved.log_sum_exp), context.empty_like(saved.log_sum_exp)};
+    args.sink = figures->sink.data<T>();
+    args.entropy = figures->entropy.data<T>();
   }
-  const AttentionForward<T> args{.shape = saved.shape(),
-                                 .scale = static_cast<T>(saved.scale),
-                                 .q = q.value().data<T>(),
-                                 .k = k.value().data<T>(),
-                                 .v = v.value().data<T>(),
-                                 .y = saved.y.data<T>(),
-                                 .log_sum_exp = saved.log_sum_exp.data<T>(),
-                                 .probs = capture == nullptr ? nullptr : probs.data()};
-  run_units(context, context.kernels<T>().attention_forward, args, saved.sequences.count() * saved.heads);
+  run_units(context, context.kernels<T>().attention_forward, args,
+            {saved.sequences.count() * saved.heads, attention_forward_workspace(args.shape)});
 }
 
 template <class T>
@@ -101,7 +118,8 @@ void backward(const Saved& saved, Gradients& gradients) {
                                   .dq = dq.data<T>(),
                                   .dk = dk.data<T>(),
                                   .dv = dv.data<T>()};
-  run_units(context, context.kernels<T>().attention_backward, args, saved.sequences.count() * saved.kv_heads);
+  run_units(context, context.kernels<T>().attention_backward, args,
+            {saved.sequences.count() * saved.kv_heads, attention_backward_workspace(args.shape)});
   gradients.add(q.slot(), std::move(dq));
   gradients.add(k.slot(), std::move(dk));
   gradients.add(v.slot(), std::move(dv));
@@ -122,7 +140,7 @@ Var attention(const Context& context, const AttentionInputs& inputs, const Seque
                     .y = context.empty_like(inputs.q.value()),
                     .log_sum_exp = context.empty({inputs.q.rows(), options.heads}, inputs.q.dtype())};
   with_compute_type("attention", inputs.q.dtype(),
-                    [&](auto zero) { forward<decltype(zero)>(context, saved, options.capture_probs); });
+                    [&](auto zero) { forward<decltype(zero)>(context, saved, options); });
   SLUICE_ASSERT(context.tape == nullptr || options.past == 0, "attention: no gradient with a past of {}",
                 options.past);
   return result(context, saved.y, {inputs.q.slot(), inputs.k.slot(), inputs.v.slot()},

@@ -9,12 +9,19 @@
 
 namespace sluice {
 
+// Figures of each row of probabilities, [N, H], for watching without storing the rows.
+struct AttentionFigures {
+  Tensor sink;     // probability on the first key
+  Tensor entropy;  // in nats
+};
+
 struct AttentionOptions {
   int64_t heads = 0;
   int64_t kv_heads = 0;              // divides heads
   std::optional<double> scale = {};  // 1 / sqrt(hd) by default
   int64_t past = 0;  // keys before the first query (a key/value cache); one sequence, no gradient
   std::vector<Tensor>* capture_probs = {};  // if given, filled with one [H, T, past + T] per sequence
+  AttentionFigures* capture_figures = {};   // if given, filled
 };
 
 struct AttentionInputs {

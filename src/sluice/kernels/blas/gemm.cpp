@@ -27,6 +27,10 @@ void use_one_thread() {
   openblas_set_num_threads(1);
 }
 
+OwnThreads::OwnThreads(int count) {
+  openblas_set_num_threads(count);
+}
+
 std::string core_name() {
   return openblas_get_corename();
 }

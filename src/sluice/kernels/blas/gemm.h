@@ -1,4 +1,4 @@
-// The f32 matrix product of OpenBLAS, on the calling thread only.
+// The f32 matrix product of OpenBLAS, on the calling thread only unless a benchmark asks for more.
 #pragma once
 
 #include <string>
@@ -12,6 +12,15 @@ void gemm(const Gemm<float>& g);
 // Keeps OpenBLAS from starting threads of its own, which would fight with ours and make results depend on
 // their number. Process-wide, because OpenBLAS knows no other way.
 void use_one_thread();
+
+// For the time of a comparison: OpenBLAS as it is used elsewhere, with threads of its own.
+class OwnThreads {
+ public:
+  explicit OwnThreads(int count);
+  ~OwnThreads() { use_one_thread(); }
+  OwnThreads(const OwnThreads&) = delete;
+  OwnThreads& operator=(const OwnThreads&) = delete;
+};
 
 // The kernels OpenBLAS chose for this CPU, e.g. "Zen". It chooses by itself: --isa does not reach it, the
 // environment variable OPENBLAS_CORETYPE does.

@@ -25,6 +25,14 @@ void score_row(const Args& args, int64_t start, int64_t head, int64_t i, T* scor
   }
 }
 
+// Where p is 0 its logarithm does not matter.
+template <class T>
+T entropy_of(const T* p, int64_t n) {
+  T sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum -= p[i] > 0 ? p[i] * std::log(p[i]) : T(0);
+  return sum;
+}
+
 template <class T>
 void forward(const AttentionForward<T>& args, int64_t unit, T* workspace) {
   const auto& shape = args.shape;
@@ -43,6 +51,8 @@ void forward(const AttentionForward<T>& args, int64_t unit, T* workspace) {
     for (int64_t j = 0; j < keys; ++j) p[j] /= sum;
     const int64_t row = (start + i) * shape.heads + head;
     args.log_sum_exp[row] = largest + std::log(sum);
+    if (args.sink != nullptr) args.sink[row] = p[0];
+    if (args.entropy != nullptr) args.entropy[row] = entropy_of(p, keys);
     T* y = args.y + row * shape.head_dim;
     std::fill(y, y + shape.head_dim, T(0));
     for (int64_t j = 0; j < keys; ++j) {

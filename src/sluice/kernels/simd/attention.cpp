@@ -1,157 +1,224 @@
-// Causal attention in blocks of queries, the products by OpenBLAS, which bound it.
+// Causal attention by blocks of queries and keys with a running softmax: scores never leave the second-level
+// cache. Bounded by multiply-adds; docs/kernels.md has the figures.
 // Shapes: N tokens, H query heads, K key/value heads, hd head_dim.
 #include <math.h>  // not cmath: std::log(float) is inline, see register.h
 
+#include "sluice/kernels/simd/block_product.h"
 #include "sluice/kernels/simd/math.h"
-#include "sluice/kernels/simd/panel.h"
 #include "sluice/kernels/simd/register.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 namespace {
 
-struct Softmax {
-  float inverse_sum, log_sum_exp;
+// The softmax of a row over the keys met so far: exp(score - top) stands for each.
+struct RunningSoftmax {
+  float top = -kInfinity;
+  float sum = 0;
+  // Kept only if somebody wants to know:
+  float first = 0;     // score of the first key
+  float weighted = 0;  // sum of exp(score - top) · (score - top)
+
+  float log_sum_exp() const { return top + logf(sum); }
+  float sink() const { return hn::GetLane(exp(set(first - log_sum_exp()))); }
+  float entropy() const { return logf(sum) - weighted / sum; }
 };
 
-// row ← exp(scale · row - its maximum). What is left of the softmax is the factor inverse_sum.
-Softmax softmax_row(float* row, int64_t n, float scale) {
-  const Vector factor = set(scale);
-  const float top = largest(n, [&](int64_t i, auto part) { return hn::Mul(factor, load(row + i, part)); });
-  Vector total = hn::Zero(tag);
-  for_each_vector(0, n, [&](int64_t i, auto part) {
-    const Vector p = exp(hn::Sub(hn::Mul(factor, load(row + i, part)), set(top)));
-    total = hn::Add(total, pad(p, 0.0F, part));
-    store(p, row + i, part);
+// The sum of exp(score - top) · (score - top) over a row of scores that are not scaled yet.
+float weighted_scores(const float* scores, int64_t n, float scale, float top) {
+  return sum(n, [&](int64_t i, auto part, Vector total) {
+    const Vector x = hn::MulSub(set(scale), load(scores + i, part), set(top));
+    return hn::Add(total, pad(hn::Mul(exp(x), x), 0.0F, part));
   });
-  const float all = sum_of_lanes(total);
-  return {1.0F / all, top + logf(all)};
 }
 
-void multiply(const float* x, float factor, int64_t n, float* y) {
+enum class Entropy { Unwanted, Wanted };
+
+struct ScoreRow {
+  float* scores;
+  int64_t count;
+  float scale;
+};
+
+// Scores become exp(scale · score - the new top). Returns the factor for what was summed up under the old
+// top.
+float take_scores(RunningSoftmax& softmax, const ScoreRow& row, Entropy entropy) {
+  const auto& [scores, n, scale] = row;
+  const Vector factor = set(scale);
+  const float here =
+      largest(n, [&](int64_t i, auto part) { return hn::Mul(factor, load(row.scores + i, part)); });
+  const float top = here > softmax.top ? here : softmax.top;
+  const float correction = hn::GetLane(exp(set(softmax.top - top)));
+  if (entropy == Entropy::Wanted) {
+    // With nothing summed up, the old top is -inf and 0 · inf would follow.
+    const float moved = softmax.sum > 0 ? softmax.weighted + softmax.sum * (softmax.top - top) : 0.0F;
+    softmax.weighted = correction * moved + weighted_scores(scores, n, scale, top);
+  }
+  // One sum: the next exp is longer than its addition, and more would leave exp's constants no registers.
+  Vector total = hn::Zero(tag);
+  for_each_vector(0, n, [&](int64_t i, auto part) {
+    const Vector p = exp(hn::MulSub(factor, load(row.scores + i, part), set(top)));
+    store(p, row.scores + i, part);
+    total = hn::Add(total, pad(p, 0.0F, part));
+  });
+  softmax.top = top;
+  softmax.sum = softmax.sum * correction + sum_of_lanes(total);
+  return correction;
+}
+
+void multiply_row(const float* x, float factor, int64_t n, float* y) {
   for_each_vector(0, n,
                   [&](int64_t i, auto part) { store(hn::Mul(load(x + i, part), set(factor)), y + i, part); });
 }
 
-// One query head of one sequence, and the key/value head that it looks at.
-struct Pair {
-  int64_t start, length;  // of the sequence
-  Head query, key;
-};
+// One head of one sequence.
+class ForwardHead {
+ public:
+  ForwardHead(const AttentionForward<float>& args, int64_t unit, float* workspace)
+      : args_(args),
+        sequence_(unit / args.shape.heads),
+        head_(unit % args.shape.heads),
+        at_(head_pair(args.shape, sequence_, head_)),
+        workspace_{workspace, attention_row_stride(args.shape)} {}
 
-Pair pair_of(const AttentionShape& shape, int64_t sequence, int64_t head) {
-  const int64_t start = shape.starts[sequence];
-  const int64_t kv_head = head / (shape.heads / shape.kv_heads);
-  return {.start = start,
-          .length = shape.starts[sequence + 1] - start,
-          .query = {start, head, shape.heads, shape.head_dim},
-          .key = {start, kv_head, shape.kv_heads, shape.head_dim}};
-}
+  void run() {
+    if (at_.length < kFewQueries) return run_few();
+    const auto& shape = args_.shape;
+    const int64_t keys = shape.past + at_.length;
+    float* panels = workspace_.take(attention_key_rows(shape) * shape.head_dim);
+    const MutableRows values = workspace_.take_rows(attention_key_rows(shape));
+    turn_keys(rows_of(args_.k, at_.key), keys, shape.head_dim, panels);
+    copy_rows(rows_of(args_.v, at_.key), keys, shape.head_dim, values);
+    const Buffers buffers{.panels = panels,
+                          .values = readable(values),
+                          .queries = workspace_.take_rows(kQueryBlock),
+                          .out = workspace_.take_rows(kQueryBlock),
+                          .scores = {workspace_.take(kQueryBlock * kScoreStride), kScoreStride}};
+    for (int64_t first = 0; first < at_.length; first += kQueryBlock) run_block(buffers, first);
+  }
+
+ private:
+  // Below it, making the copies of keys and values costs more than they save: a decoding step has one query.
+  static constexpr int64_t kFewQueries = 8;
+
+  struct Buffers {
+    const float* panels;  // keys, as from turn_keys
+    ConstRows values;
+    MutableRows queries, out;  // of a block
+    MutableRows scores;
+  };
+
+  // Where the probabilities of a query go, if somebody wants them.
+  float* probs(int64_t query) const {
+    if (args_.probs == nullptr) return nullptr;
+    return args_.probs[sequence_] + (head_ * at_.length + query) * (args_.shape.past + at_.length);
+  }
+
+  void run_block(const Buffers& buffers, int64_t first) {
+    const auto& shape = args_.shape;
+    const int64_t left = at_.length - first;
+    Block block{.first = shape.past + first,
+                .rows = left < kQueryBlock ? left : kQueryBlock,
+                .from = 0,
+                .keys = 0,
+                .head_dim = shape.head_dim};
+    copy_rows(rows_of(args_.q, at_.query).from(first), block.rows, shape.head_dim, buffers.queries);
+    clear_rows(buffers.queries, block.rows, kQueryBlock);
+    clear_rows(buffers.out, 0, kQueryBlock);
+    RunningSoftmax softmax[kQueryBlock];
+    const int64_t end = block.first + block.rows;
+    for (; block.from < end; block.from += kKeyBlock) {
+      block.keys = end - block.from < kKeyBlock ? end - block.from : kKeyBlock;
+      score_product(block, readable(buffers.queries), buffers.panels, buffers.scores);
+      for (int64_t r = 0; r < block.rows; ++r) {
+        const ScoreRow row{buffers.scores.at(r), block.seen(r), args_.scale};
+        if (row.count == 0) continue;
+        const float correction = take_row(first + r, block.from, row, softmax[r]);
+        float* out = buffers.out.at(r);
+        if (correction != 1.0F) multiply_row(out, correction, buffers.out.stride, out);
+      }
+      add_seen_product(block, readable(buffers.scores), buffers.values, buffers.out);
+    }
+    for (int64_t r = 0; r < block.rows; ++r) finish(first + r, softmax[r], buffers.out.at(r));
+  }
+
+  // Turns the scores of a query against keys `from` … into exponentials; returns the factor as take_scores
+  // does.
+  float take_row(int64_t query, int64_t from, const ScoreRow& row, RunningSoftmax& softmax) const {
+    // Scores first: what is to be subtracted from them is known at the end.
+    if (float* out = probs(query); out != nullptr) multiply_row(row.scores, row.scale, row.count, out + from);
+    if (from == 0) softmax.first = row.scale * row.scores[0];
+    return take_scores(softmax, row, args_.entropy == nullptr ? Entropy::Unwanted : Entropy::Wanted);
+  }
+
+  void finish(int64_t query, const RunningSoftmax& softmax, const float* sums) const {
+    const auto& shape = args_.shape;
+    const float log_sum_exp = softmax.log_sum_exp();
+    const int64_t at = (at_.start + query) * shape.heads + head_;
+    args_.log_sum_exp[at] = log_sum_exp;
+    if (args_.sink != nullptr) args_.sink[at] = softmax.sink();
+    if (args_.entropy != nullptr) args_.entropy[at] = softmax.entropy();
+    multiply_row(sums, 1.0F / softmax.sum, shape.head_dim, rows_of(args_.y, at_.query).at(query));
+    float* out = probs(query);
+    if (out == nullptr) return;
+    const int64_t seen = shape.past + query + 1;
+    for_each_vector(0, seen, [&](int64_t i, auto part) {
+      store(exp(hn::Sub(load(out + i, part), set(log_sum_exp))), out + i, part);
+    });
+    clear(out + seen, at_.length - query - 1);
+  }
+
+  // Query by query on keys and values where they lie.
+  void run_few() {
+    const auto& shape = args_.shape;
+    const ConstRows k = rows_of(args_.k, at_.key), v = rows_of(args_.v, at_.key);
+    float* sums = workspace_.take(workspace_.stride);
+    float* scores = workspace_.take(attention_key_rows(shape));
+    for (int64_t query = 0; query < at_.length; ++query) {
+      const float* q = rows_of(args_.q, at_.query).at(query);
+      const int64_t seen = shape.past + query + 1;
+      for (int64_t j = 0; j < seen; ++j) scores[j] = dot(q, k.at(j), shape.head_dim);
+      RunningSoftmax softmax;
+      take_row(query, 0, {scores, seen, args_.scale}, softmax);
+      weighted_sum(scores, v, seen, sums);
+      finish(query, softmax, sums);
+    }
+  }
+
+  // sums[hd] = weights[n] · rows[n, hd]
+  void weighted_sum(const float* weights, ConstRows rows, int64_t n, float* sums) const {
+    const int64_t hd = args_.shape.head_dim;
+    int64_t c = 0;
+    // Four vectors of a row at a time: as many additions under way as their latency asks for.
+    for (; c + 4 * kLanes <= hd; c += 4 * kLanes) {
+      Vector total[4] = {hn::Zero(tag), hn::Zero(tag), hn::Zero(tag), hn::Zero(tag)};
+      for (int64_t j = 0; j < n; ++j) {
+        for (int64_t i = 0; i < 4; ++i)
+          total[i] = hn::MulAdd(set(weights[j]), load(rows.at(j) + c + i * kLanes, Full{}), total[i]);
+      }
+      for (int64_t i = 0; i < 4; ++i) store(total[i], sums + c + i * kLanes, Full{});
+    }
+    for_each_vector(c, hd, [&](int64_t at, auto part) {
+      Vector total = hn::Zero(tag);
+      for (int64_t j = 0; j < n; ++j) total = hn::MulAdd(set(weights[j]), load(rows.at(j) + at, part), total);
+      store(total, sums + at, part);
+    });
+  }
+
+  const AttentionForward<float>& args_;
+  int64_t sequence_, head_;
+  HeadPair at_;
+  Workspace workspace_;
+};
 
 void forward(const AttentionForward<float>& args, int64_t unit, float* workspace) {
-  const auto& shape = args.shape;
-  const int64_t hd = shape.head_dim;
-  const int64_t sequence = unit / shape.heads;
-  const int64_t head = unit % shape.heads;
-  const Pair at = pair_of(shape, sequence, head);
-  const ConstRows q = rows_of(args.q, at.query);
-  const ConstRows k = rows_of(args.k, at.key);
-  const ConstRows v = rows_of(args.v, at.key);
-  const MutableRows y = rows_of(args.y, at.query);
-
-  for_each_block(shape, at.length, [&](const Block& block) {
-    float inverse_sums[kQueryBlock];
-    score_product(block, q.from(block.first), k, workspace);
-    for (int64_t r = 0; r < block.rows; ++r) {
-      float* row = workspace + r * block.keys;
-      const int64_t i = block.first + r;
-      const int64_t seen = shape.past + i + 1;
-      const Softmax softmax = softmax_row(row, seen, args.scale);
-      clear(row + seen, block.keys - seen);
-      inverse_sums[r] = softmax.inverse_sum;
-      args.log_sum_exp[(at.start + i) * shape.heads + head] = softmax.log_sum_exp;
-      if (args.probs != nullptr) {
-        const int64_t keys = shape.past + at.length;
-        float* out = args.probs[sequence] + (head * at.length + i) * keys;
-        multiply(row, softmax.inverse_sum, seen, out);
-        clear(out + seen, keys - seen);
-      }
-    }
-    panel_product(block, workspace, v, y.from(block.first));
-    // Here instead of on the scores: hd products a row instead of `keys`.
-    for (int64_t r = 0; r < block.rows; ++r) {
-      float* out = y.at(block.first + r);
-      multiply(out, inverse_sums[r], hd, out);
-    }
-  });
-}
-
-struct Gradient {
-  float scale, log_sum_exp, delta;
-};
-
-// scores → p = exp(scale · score - log_sum_exp), dp → scale · p · (dp - delta)
-void softmax_row_backward(float* scores, float* dp, int64_t n, const Gradient& row) {
-  const Vector scale = set(row.scale);
-  for_each_vector(0, n, [&](int64_t i, auto part) {
-    const Vector p = exp(hn::Sub(hn::Mul(scale, load(scores + i, part)), set(row.log_sum_exp)));
-    const Vector centred = hn::Sub(load(dp + i, part), set(row.delta));
-    store(p, scores + i, part);
-    store(hn::Mul(hn::Mul(scale, p), centred), dp + i, part);
-  });
-}
-
-// With P = softmax(S) and delta_i = dy_i · y_i:  dV += Pᵀ dy,  dS = P ∘ (dy Vᵀ - delta),  dQ = dS K,  dK +=
-// dSᵀ Q.
-void backward_head(const AttentionBackward<float>& args, int64_t sequence, int64_t head, float* workspace) {
-  const auto& shape = args.shape;
-  const int64_t hd = shape.head_dim;
-  const Pair at = pair_of(shape, sequence, head);
-  const ConstRows q = rows_of(args.q, at.query);
-  const ConstRows k = rows_of(args.k, at.key);
-  const ConstRows v = rows_of(args.v, at.key);
-  const ConstRows y = rows_of(args.y, at.query);
-  const ConstRows dy = rows_of(args.dy, at.query);
-  const MutableRows dq = rows_of(args.dq, at.query);
-  const MutableRows dk = rows_of(args.dk, at.key);
-  const MutableRows dv = rows_of(args.dv, at.key);
-
-  for_each_block(shape, at.length, [&](const Block& block) {
-    float* p = workspace;
-    float* ds = workspace + kQueryBlock * shape.longest;
-    score_product(block, q.from(block.first), k, p);
-    score_product(block, dy.from(block.first), v, ds);
-    for (int64_t r = 0; r < block.rows; ++r) {
-      const int64_t i = block.first + r;
-      const Gradient row = {args.scale, args.log_sum_exp[(at.start + i) * shape.heads + head],
-                            dot(dy.at(i), y.at(i), hd)};
-      softmax_row_backward(p + r * block.keys, ds + r * block.keys, i + 1, row);
-      clear(p + r * block.keys + i + 1, block.keys - i - 1);
-      clear(ds + r * block.keys + i + 1, block.keys - i - 1);
-    }
-    add_transposed_product(block, p, dy.from(block.first), dv);
-    add_transposed_product(block, ds, q.from(block.first), dk);
-    panel_product(block, ds, k, dq.from(block.first));
-  });
-}
-
-void backward(const AttentionBackward<float>& args, int64_t unit, float* workspace) {
-  const auto& shape = args.shape;
-  const int64_t group = shape.heads / shape.kv_heads;
-  const int64_t sequence = unit / shape.kv_heads;
-  const int64_t kv_head = unit % shape.kv_heads;
-  for (int64_t token = shape.starts[sequence]; token < shape.starts[sequence + 1]; ++token) {
-    const int64_t at = (token * shape.kv_heads + kv_head) * shape.head_dim;
-    clear(args.dk + at, shape.head_dim);
-    clear(args.dv + at, shape.head_dim);
-  }
-  for (int64_t g = 0; g < group; ++g) backward_head(args, sequence, kv_head * group + g, workspace);
+  ForwardHead(args, unit, workspace).run();
 }
 
 }  // namespace
 
 void add_attention(Kernels<float>& table) {
   table.attention_forward = forward;
-  table.attention_backward = backward;
+  table.attention_backward = attention_backward;
 }
 
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE

@@ -19,6 +19,9 @@ void add_norm(Kernels<float>& table);
 void add_optimizer(Kernels<float>& table);
 void add_tiles(Kernels<float>& table);
 
+// Registered with the forward kernel.
+void attention_backward(const AttentionBackward<float>& args, int64_t unit, float* workspace);
+
 // All of the above and the matrix product of OpenBLAS.
 void fill(Kernels<float>& table);
 
