@@ -24,6 +24,7 @@ TEST(Axis, ticks_are_round_and_no_more_than_wanted) {
   EXPECT_EQ(labels({0, 1}, 5), (Labels{"0", "0.5", "1.0"}));
   EXPECT_EQ(labels({1.37, 6.2}, 6), (Labels{"2", "3", "4", "5", "6"}));
   EXPECT_EQ(labels({-3, 3}, 3), (Labels{"-2", "0", "2"}));
+  EXPECT_EQ(labels({0, 0.3}, 4), (Labels{"0", "0.1", "0.2", "0.3"})) << "0.3 / 0.1 is less than 3";
 }
 
 TEST(Axis, large_numbers_are_written_short_and_neighbours_stay_apart) {

@@ -2,7 +2,6 @@
 // what tells them apart.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -10,6 +9,7 @@
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
+#include "sluice/cli/demo_report.h"
 #include "sluice/cli/training.h"
 #include "sluice/data/synth.h"
 #include "sluice/data/tokenize.h"
@@ -82,26 +82,8 @@ std::string sample_of(Engine& engine, Decoder& decoder, const Tokenizer& tokeniz
   return kPrompt + tokenizer.decode(made.ids);
 }
 
-struct Result {
-  std::string variant;
-  int64_t parameters = 0;
-  RunState state;
-  ordered_json figures;  // the last validation
-  std::string sample;
-
-  double number(const char* key) const { return figures.value(key, std::nan("")); }
-  double rate() const { return static_cast<double>(state.tokens) / state.seconds; }
-
-  ordered_json json() const {
-    return {{"variant", variant},    {"parameters", parameters},
-            {"steps", state.step},   {"tokens", state.tokens},
-            {"validation", figures}, {"spikes", state.spikes},
-            {"sample", sample},      {"timing", {{"tokens_per_s", rate()}, {"seconds", state.seconds}}}};
-  }
-};
-
-Result train_variant(const std::string& variant, const Request& request, const Corpus& corpus,
-                     const Session& session) {
+DemoModel train_variant(const std::string& variant, const Request& request, const Corpus& corpus,
+                        const Session& session) {
   const RunConfig config = run_config(variant, request.steps, session.options.dtype);
   Engine engine(session.options.engine());
   RunDirectory directory(fs::path(request.out) / variant, RunStart::New);
@@ -110,56 +92,13 @@ Result train_variant(const std::string& variant, const Request& request, const C
           session.log);
   session.log.info("training {}: {} parameters, {} tokens", variant, count_parameters(config.model).total(),
                    config.steps() * config.batch_tokens);
-  Result result{.variant = variant,
-                .parameters = count_parameters(config.model).total(),
-                .state = {},
-                .figures = {},
-                .sample = ""};
+  DemoModel result{.variant = variant, .parameters = count_parameters(config.model).total()};
   if (train_with_progress(run, config, engine, session, &result.figures) == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted, {.what = "the demo was stopped"});
   result.state = run.state();
+  result.metrics = read_metrics(directory.path());
   result.sample = sample_of(engine, run.decoder(), Tokenizer::load(corpus.tokenizer));
   return result;
-}
-
-std::string cell(double value, const char* format) {
-  return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
-}
-
-std::string table(const std::vector<Result>& results) {
-  std::string text =
-      fmt::format("{:<13}{:>11}{:>10}{:>9}{:>9}{:>9}{:>11}{:>9}{:>8}{:>11}\n", "model", "parameters",
-                  "val. ppl", "sink", "floor", "max act", "gate mean", "< 0.1", "spikes", "tokens/s");
-  for (const Result& each : results) {
-    text +=
-        fmt::format("{:<13}{:>11}{:>10}{:>9}{:>9}{:>9}{:>11}{:>9}{:>8}{:>11.0f}\n", each.variant,
-                    each.parameters, cell(each.number("validation_ppl"), "{:.3f}"),
-                    cell(each.number("sink"), "{:.4f}"), cell(each.number("sink_floor"), "{:.4f}"),
-                    cell(each.number("max_activation"), "{:.2f}"), cell(each.number("gate_mean"), "{:.4f}"),
-                    cell(each.number("gate_below_0.1"), "{:.4f}"), each.state.spikes, each.rate());
-  }
-  return text;
-}
-
-std::string story(const std::vector<Result>& results, const Corpus& corpus, const std::string& out) {
-  std::string text = table(results);
-  text += fmt::format(
-      "\nn: validation on {} sequences of {} tokens of the same synthetic text; sink, activation and gates "
-      "on 4 of "
-      "them; one run each, so small differences mean nothing.\nsink: mean attention on the first token, "
-      "beside what "
-      "uniform attention gives. max act: largest |block output|, mean over layers.\nCorpus: {} documents, {} "
-      "tokens.\n",
-      results.front().figures.value("sequences", 0), results.front().figures.value("length", 0),
-      corpus.info.documents, corpus.info.tokens);
-  for (const Result& each : results) text += fmt::format("\n[{}] {}\n", each.variant, each.sample);
-  text += fmt::format(
-      "\nNext:\n  sluice generate {0}/elementwise/latest --prompt \"{1}\" --temperature 0.8\n"
-      "  sluice eval {0}/elementwise/latest --data {0}/corpus.jsonl\n"
-      "  sluice eval {0}/elementwise/latest --data {0}/corpus.jsonl --intervene \"attn.gate set=1\"\n"
-      "  sluice trace {0}/headwise/latest --prompt \"{1}\" --out {0}/trace.safetensors\n",
-      out, kPrompt);
-  return text;
 }
 
 std::string free_name() {
@@ -169,30 +108,30 @@ std::string free_name() {
   return name;
 }
 
-void run(Request request, const Session& session) {
+void make_directory(const std::string& out) {
   std::error_code error;
-  if (request.out.empty()) request.out = free_name();
-  if (fs::exists(request.out, error) && !fs::is_empty(request.out, error)) {
-    throw failure({.where = request.out, .what = "is not empty", .hint = "give another --out"});
+  if (fs::exists(out, error) && !fs::is_empty(out, error)) {
+    throw failure({.where = out, .what = "is not empty", .hint = "give another --out"});
   }
-  fs::create_directories(request.out, error);
-  if (error) throw failure({.where = request.out, .what = "cannot create: " + error.message()});
+  fs::create_directories(out, error);
+  if (error) throw failure({.where = out, .what = "cannot create: " + error.message()});
+}
+
+void run(Request request, const Session& session) {
+  if (request.out.empty()) request.out = free_name();
+  make_directory(request.out);
   const Threads threads(session.options.threads);
   session.log.info("making {} MB of text and a tokenizer", kCorpusBytes / 1'000'000);
   const Corpus corpus = make_corpus(request.out, threads, load_model_config("demo-baseline").vocabulary);
-  std::vector<Result> results;
-  ordered_json json = ordered_json::array();
-  for (const char* variant : kVariants) {
-    results.push_back(train_variant(variant, request, corpus, session));
-    json.push_back(results.back().json());
-  }
-  const ordered_json whole = {{"out", request.out}, {"models", json}};
-  const std::string text = whole.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-  write_file_atomically(fs::path(request.out) / "result.json", text);
-  const std::string told = story(results, corpus, request.out);
-  write_file_atomically(fs::path(request.out) / "report.txt", told);
-  session.out << (session.options.json ? text : told);
-  session.log.info("the report is in {}/report.txt, the figures in {}/result.json", request.out, request.out);
+  DemoReport report{.out = request.out, .prompt = kPrompt, .corpus = corpus.info};
+  for (const char* variant : kVariants)
+    report.models.push_back(train_variant(variant, request, corpus, session));
+  write_demo_report(report);
+  session.out << (session.options.json ? demo_json(report) : demo_text(report));
+  session.log.info(
+      "the report is in {0}/report.html (as text: report.txt), the curves in {0}/curves.svg, "
+      "the figures in {0}/result.json",
+      request.out);
 }
 
 Action declare_demo(Options& options) {
@@ -219,7 +158,9 @@ Command demo_command() {
       .description =
           "Makes a corpus, trains a tokenizer, a baseline, a headwise and an elementwise gated model of the "
           "same size on it, and shows what tells them apart: perplexity, attention sink, massive activation, "
-          "gates, loss spikes, speed. Takes a few minutes.",
+          "gates, loss spikes, speed. Leaves report.html with the training curves, curves.svg, report.txt "
+          "and "
+          "result.json. Takes a few minutes.",
       .examples = {"sluice demo", "sluice demo --out my-demo --steps 1000"},
       .dtype = {.text = "Products in bf16 or f32 (default: bf16)", .words = {"f32", "bf16"}},
       .declare = declare_demo};
