@@ -38,5 +38,6 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindSluiceOpenBLAS.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindSluicePCRE2.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindSluiceUtf8proc.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindSluiceCairo.cmake
   DESTINATION ${SLUICE_PACKAGE_DIR})
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKAGE_DIR})

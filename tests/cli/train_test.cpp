@@ -130,6 +130,14 @@ TEST_F(TrainCommand, demo_compares_three_models) {
   EXPECT_FALSE(models[0]["validation"].contains("gate_mean"));
   EXPECT_NEAR(models[2]["validation"]["gate_mean"].get<double>(), 0.5, 0.05);
   EXPECT_TRUE(fs::exists(path("demo/report.txt")));
+  EXPECT_TRUE(content_of(path("demo/curves.svg")).starts_with("<svg "));
+  const std::string page = content_of(path("demo/report.html"));
+  EXPECT_NE(page.find(content_of(path("demo/curves.svg"))), std::string::npos)
+      << "the curves are in the page";
+  for (const char* part : {"<td>elementwise</td>", "small differences mean nothing", "sluice generate "})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  for (const char* part : {"<script", "src=", "href=", "@import"})
+    EXPECT_EQ(page.find(part), std::string::npos) << "the page needs something else: " << part;
   EXPECT_EQ(run({"demo", "--out", path("demo")}).exit_code, 1) << "nothing is replaced";
 }
 

@@ -11,9 +11,10 @@ namespace sluice::cli {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
-      demo_command(),  params_command(),   init_command(),      convert_command(),    trace_command(),
-      eval_command(),  generate_command(), tokenizer_command(), data_command(),       train_command(),
-      sweep_command(), doctor_command(),   bench_command(),     completion_command(), help_command()};
+      demo_command(),   params_command(), init_command(),       convert_command(),
+      trace_command(),  eval_command(),   generate_command(),   tokenizer_command(),
+      data_command(),   train_command(),  sweep_command(),      plot_command(),
+      doctor_command(), bench_command(),  completion_command(), help_command()};
   return table;
 }
 

@@ -2,7 +2,6 @@
 // what tells them apart.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -11,6 +10,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/file_system.h"
 #include "sluice/cli/commands.h"
+#include "sluice/cli/demo_report.h"
 #include "sluice/cli/training.h"
 #include "sluice/data/synth.h"
 #include "sluice/data/tokenize.h"
@@ -77,80 +77,24 @@ RunConfig run_config(const std::string& variant, int64_t steps, const std::strin
   return config;
 }
 
-struct Result {
-  std::string variant;
-  int64_t parameters = 0;
-  TrainingOutcome outcome;
-
-  double number(const char* key) const { return outcome.figures.value(key, std::nan("")); }
-  std::string sample() const { return outcome.figures.value("sample", ""); }
-
-  ordered_json json() const {
-    const RunState& state = outcome.state;
-    return {{"variant", variant},
-            {"parameters", parameters},
-            {"steps", state.step},
-            {"tokens", state.tokens},
-            {"validation", outcome.figures},
-            {"spikes", state.spikes},
-            {"timing", {{"tokens_per_s", outcome.tokens_per_s()}, {"seconds", state.seconds}}}};
-  }
-};
-
-Result train_variant(const std::string& variant, const Request& request, const Corpus& corpus,
-                     const Session& session) {
+DemoModel train_variant(const std::string& variant, const Request& request, const Corpus& corpus,
+                        const Session& session) {
   const RunConfig config = run_config(variant, request.steps, session.options.dtype);
+  const fs::path out = fs::path(request.out) / variant;
   const int64_t parameters = count_parameters(config.model).total();
   session.log.info("training {}: {} parameters, {} tokens", variant, parameters,
                    config.steps() * config.batch_tokens);
-  const TrainingOutcome outcome = run_training({.config = config,
-                                                .shards = {TokenShard(corpus.tokens)},
-                                                .out = fs::path(request.out) / variant,
-                                                .tokenizer = corpus.tokenizer},
-                                               session);
+  const TrainingOutcome outcome = run_training(
+      {.config = config, .shards = {TokenShard(corpus.tokens)}, .out = out, .tokenizer = corpus.tokenizer},
+      session);
   if (outcome.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted, {.what = "the demo was stopped"});
-  return {.variant = variant, .parameters = parameters, .outcome = outcome};
-}
-
-std::string cell(double value, const char* format) {
-  return std::isnan(value) ? "-" : fmt::format(fmt::runtime(format), value);
-}
-
-std::string table(const std::vector<Result>& results) {
-  std::string text =
-      fmt::format("{:<13}{:>11}{:>10}{:>9}{:>9}{:>9}{:>11}{:>9}{:>8}{:>11}\n", "model", "parameters",
-                  "val. ppl", "sink", "floor", "max act", "gate mean", "< 0.1", "spikes", "tokens/s");
-  for (const Result& each : results) {
-    text += fmt::format(
-        "{:<13}{:>11}{:>10}{:>9}{:>9}{:>9}{:>11}{:>9}{:>8}{:>11.0f}\n", each.variant, each.parameters,
-        cell(each.number("validation_ppl"), "{:.3f}"), cell(each.number("sink"), "{:.4f}"),
-        cell(each.number("sink_floor"), "{:.4f}"), cell(each.number("max_activation"), "{:.2f}"),
-        cell(each.number("gate_mean"), "{:.4f}"), cell(each.number("gate_below_0.1"), "{:.4f}"),
-        each.outcome.state.spikes, each.outcome.tokens_per_s());
-  }
-  return text;
-}
-
-std::string story(const std::vector<Result>& results, const Corpus& corpus, const std::string& out) {
-  std::string text = table(results);
-  text += fmt::format(
-      "\nn: validation on {} sequences of {} tokens of the same synthetic text; sink, activation and gates "
-      "on 4 of "
-      "them; one run each, so small differences mean nothing.\nsink: mean attention on the first token, "
-      "beside what "
-      "uniform attention gives. max act: largest |block output|, mean over layers.\nCorpus: {} documents, {} "
-      "tokens.\n",
-      results.front().outcome.figures.value("sequences", 0),
-      results.front().outcome.figures.value("length", 0), corpus.info.documents, corpus.info.tokens);
-  for (const Result& each : results) text += fmt::format("\n[{}] {}\n", each.variant, each.sample());
-  text += fmt::format(
-      "\nNext:\n  sluice generate {0}/elementwise/latest --prompt \"{1}\" --temperature 0.8\n"
-      "  sluice eval {0}/elementwise/latest --data {0}/corpus.jsonl\n"
-      "  sluice eval {0}/elementwise/latest --data {0}/corpus.jsonl --intervene \"attn.gate set=1\"\n"
-      "  sluice trace {0}/headwise/latest --prompt \"{1}\" --out {0}/trace.safetensors\n",
-      out, kPrompt);
-  return text;
+  return {.variant = variant,
+          .parameters = parameters,
+          .state = outcome.state,
+          .figures = outcome.figures,
+          .sample = outcome.figures.value("sample", ""),
+          .metrics = read_metrics(out)};
 }
 
 std::string free_name() {
@@ -160,28 +104,28 @@ std::string free_name() {
   return name;
 }
 
+void make_directory(const std::string& out) {
+  check_can_fill(out);
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) throw system_failure(out, "cannot create", error);
+}
+
 void run(Request request, const Session& session) {
   if (request.out.empty()) request.out = free_name();
-  check_can_fill(request.out);
-  std::error_code error;
-  fs::create_directories(request.out, error);
-  if (error) throw system_failure(request.out, "cannot create", error);
+  make_directory(request.out);
   const Threads threads(session.options.threads);
   session.log.info("making {} MB of text and a tokenizer", kCorpusBytes / 1'000'000);
   const Corpus corpus = make_corpus(request.out, threads, load_model_config("demo-baseline").vocabulary);
-  std::vector<Result> results;
-  ordered_json json = ordered_json::array();
-  for (const char* variant : kVariants) {
-    results.push_back(train_variant(variant, request, corpus, session));
-    json.push_back(results.back().json());
-  }
-  const ordered_json whole = {{"out", request.out}, {"models", json}};
-  const std::string text = whole.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-  write_file_atomically(fs::path(request.out) / "result.json", text);
-  const std::string told = story(results, corpus, request.out);
-  write_file_atomically(fs::path(request.out) / "report.txt", told);
-  session.out << (session.options.json ? text : told);
-  session.log.info("the report is in {}/report.txt, the figures in {}/result.json", request.out, request.out);
+  DemoReport report{.out = request.out, .prompt = kPrompt, .corpus = corpus.info};
+  for (const char* variant : kVariants)
+    report.models.push_back(train_variant(variant, request, corpus, session));
+  write_demo_report(report);
+  session.out << (session.options.json ? demo_json(report) : demo_text(report));
+  session.log.info(
+      "the report is in {0}/report.html (as text: report.txt), the curves in {0}/curves.svg, "
+      "the figures in {0}/result.json",
+      request.out);
 }
 
 Action declare_demo(Options& options) {
@@ -208,7 +152,9 @@ Command demo_command() {
       .description =
           "Makes a corpus, trains a tokenizer, a baseline, a headwise and an elementwise gated model of the "
           "same size on it, and shows what tells them apart: perplexity, attention sink, massive activation, "
-          "gates, loss spikes, speed. Takes a few minutes.",
+          "gates, loss spikes, speed. Leaves report.html with the training curves, curves.svg, report.txt "
+          "and "
+          "result.json. Takes a few minutes.",
       .examples = {"sluice demo", "sluice demo --out my-demo --steps 1000"},
       .dtype = {.text = "Products in bf16 or f32 (default: bf16)", .words = {"f32", "bf16"}},
       .declare = declare_demo};

@@ -1,0 +1,223 @@
+#include "sluice/plot/training_curves.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace sluice {
+namespace {
+
+constexpr Color kGrey{95, 95, 95};
+constexpr double kRawOpacity = 0.35, kRawWidth = 0.7;
+constexpr double kWidth = 680, kMargin = 12, kSpace = 16;
+constexpr double kCaptionRow = 14;
+constexpr double kLossHeight = 280, kDetailHeight = 190;
+// A fortieth of a run is short against what is to be seen of it; beyond 301 a median gains nothing.
+constexpr size_t kMedianShare = 40, kLeastMedian = 5, kMostMedian = 301;
+
+double progress_of(const StepMetrics& at, Progression over) {
+  switch (over) {
+    case Progression::Steps:
+      return static_cast<double>(at.step);
+    case Progression::Tokens:
+      return at.tokens;
+    case Progression::Seconds:
+      return at.seconds;
+  }
+  return StepMetrics::kUnknown;
+}
+
+const char* label_of(Progression over) {
+  switch (over) {
+    case Progression::Steps:
+      return "step";
+    case Progression::Tokens:
+      return "tokens";
+    case Progression::Seconds:
+      return "time (s)";
+  }
+  return "";
+}
+
+Series raw_loss(const LabelledRun& run, const SeriesStyle& style, Progression over) {
+  Series series{.name = run.label + ": training loss"};
+  series.style = {.color = with_opacity(style.color, kRawOpacity), .width = kRawWidth};
+  for (const StepMetrics& each : run.metrics.steps) {
+    series.x.push_back(progress_of(each, over));
+    series.y.push_back(each.loss);
+  }
+  return series;
+}
+
+Series median_loss(const LabelledRun& run, const SeriesStyle& style, const Series& raw) {
+  const size_t window = std::clamp(raw.y.size() / kMedianShare, kLeastMedian, kMostMedian);
+  Series series{.name = run.label + ": running median", .x = raw.x, .y = running_median(raw.y, window)};
+  series.style = {.color = style.color, .width = style.width, .dashes = style.dashes};
+  return series;
+}
+
+template <typename Value>
+Series validation_series(const LabelledRun& run, const SeriesStyle& style, Progression over,
+                         const Value& value) {
+  Series series{.name = run.label, .style = style};
+  for (const ValidationMetrics& each : run.metrics.validations) {
+    series.x.push_back(progress_of(each.at, over));
+    series.y.push_back(value(each));
+  }
+  return series;
+}
+
+bool has_values(const std::vector<Series>& series) {
+  return std::ranges::any_of(series, [](const Series& each) {
+    return std::ranges::any_of(each.y, [](double value) { return std::isfinite(value); });
+  });
+}
+
+LineChart loss_chart(std::span<const LabelledRun> runs, Progression over) {
+  LineChart chart{.title = "Loss (nats per token)", .legend = LegendPlace::None};
+  // Light lines first: nothing of the others is hidden below them.
+  for (size_t i = 0; i < runs.size(); ++i) chart.series.push_back(raw_loss(runs[i], style_number(i), over));
+  for (size_t i = 0; i < runs.size(); ++i)
+    chart.series.push_back(median_loss(runs[i], style_number(i), chart.series[i]));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    SeriesStyle style = style_number(i);
+    style.width = 0;
+    chart.series.push_back(
+        validation_series(runs[i], style, over, [](const ValidationMetrics& each) { return each.at.loss; }));
+    chart.series.back().name = runs[i].label + ": validation loss";
+  }
+  chart.empty = "no step was taken yet";
+  return chart;
+}
+
+struct Detail {
+  const char* title;
+  double ValidationMetrics::*value;
+};
+
+LineChart detail_chart(std::span<const LabelledRun> runs, Progression over, const Detail& detail) {
+  LineChart chart{.title = detail.title, .legend = LegendPlace::None};
+  for (size_t i = 0; i < runs.size(); ++i) {
+    chart.series.push_back(validation_series(
+        runs[i], style_number(i), over, [&](const ValidationMetrics& each) { return each.*detail.value; }));
+  }
+  return chart;
+}
+
+SeriesStyle floor_style() {
+  return {.color = kGrey, .width = 1.2, .dashes = {3, 3}};
+}
+
+// What uniform attention would give depends on the sequences' length alone: runs that share it share a line.
+void add_floors(std::span<const LabelledRun> runs, const Extent& whole, LineChart& chart) {
+  std::set<double> values;
+  for (const LabelledRun& run : runs)
+    for (const ValidationMetrics& each : run.metrics.validations)
+      if (std::isfinite(each.sink_floor)) values.insert(each.sink_floor);
+  for (const double value : values) {
+    chart.series.push_back({.name = "uniform attention",
+                            .x = {whole.low, whole.high},
+                            .y = {value, value},
+                            .style = floor_style()});
+  }
+}
+
+// "; n = 32 sequences of 128 tokens" if all validations were on as much, or nothing.
+std::string validation_size(std::span<const LabelledRun> runs) {
+  std::set<std::pair<int64_t, int64_t>> sizes;
+  for (const LabelledRun& run : runs)
+    for (const ValidationMetrics& each : run.metrics.validations) sizes.emplace(each.sequences, each.length);
+  if (sizes.size() != 1 || sizes.begin()->first == 0) return "";
+  return fmt::format("; n = {} sequences of {} tokens", sizes.begin()->first, sizes.begin()->second);
+}
+
+std::vector<std::string> caption_of(std::span<const LabelledRun> runs, bool has_details) {
+  std::vector<std::string> lines = {
+      fmt::format("Loss: training by step (faint), its running median (lines), validation (markers{}).",
+                  validation_size(runs))};
+  if (has_details)
+    lines.push_back(
+        "Below: at each validation. Grey dashes: what uniform attention would give the first token.");
+  return lines;
+}
+
+Box taken_from_top(Box& box, double height) {
+  const Box taken{box.left, box.top, box.width, height};
+  box.top += height;
+  box.height -= height;
+  return taken;
+}
+
+void draw(Canvas& canvas, Box box, const TrainingCurves& curves) {
+  draw_legend(canvas, taken_from_top(box, legend_height(curves.legend, box.width)), curves.legend);
+  for (const std::string& line : curves.caption) {
+    const Box row = taken_from_top(box, kCaptionRow);
+    canvas.text({row.left, row.bottom() - 3}, line, {.size = 10, .color = kGrey});
+  }
+  taken_from_top(box, kSpace);
+  draw_line_chart(canvas, taken_from_top(box, kLossHeight), curves.loss);
+  if (curves.details.empty()) return;
+  taken_from_top(box, kSpace);
+  const double count = static_cast<double>(curves.details.size());
+  box.width = (box.width - (count - 1) * kSpace) / count;
+  for (const LineChart& chart : curves.details) {
+    draw_line_chart(canvas, box, chart);
+    box.left += box.width + kSpace;
+  }
+}
+
+}  // namespace
+
+std::vector<double> running_median(const std::vector<double>& values, size_t window) {
+  std::vector<double> result, around;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t half = window / 2;
+    around.clear();
+    for (size_t j = i - std::min(i, half); j <= std::min(i + half, values.size() - 1); ++j)
+      if (std::isfinite(values[j])) around.push_back(values[j]);
+    const auto middle = around.begin() + static_cast<ptrdiff_t>(around.size() / 2);
+    std::nth_element(around.begin(), middle, around.end());
+    result.push_back(around.empty() ? std::nan("") : *middle);
+  }
+  return result;
+}
+
+TrainingCurves training_curves(std::span<const LabelledRun> runs, Progression over) {
+  TrainingCurves curves{.loss = loss_chart(runs, over), .details = {}, .legend = {}, .caption = {}};
+  curves.loss.x.label = label_of(over);
+  Extent whole;
+  for (const Series& each : curves.loss.series)
+    for (const double x : each.x) whole.add(x);
+  for (const Detail& detail : {Detail{"Attention sink", &ValidationMetrics::sink},
+                               Detail{"Max. activation", &ValidationMetrics::max_activation},
+                               Detail{"Mean gate", &ValidationMetrics::gate_mean}}) {
+    LineChart chart = detail_chart(runs, over, detail);
+    if (!has_values(chart.series)) continue;
+    if (detail.value == &ValidationMetrics::sink) add_floors(runs, whole, chart);
+    chart.x = {.label = label_of(over), .at_least = whole};
+    curves.details.push_back(std::move(chart));
+  }
+  for (size_t i = 0; i < runs.size(); ++i) curves.legend.push_back({runs[i].label, style_number(i)});
+  curves.caption = caption_of(runs, !curves.details.empty());
+  return curves;
+}
+
+Figure training_figure(TrainingCurves curves) {
+  const double inner = kWidth - 2 * kMargin;
+  const double details = curves.details.empty() ? 0 : kSpace + kDetailHeight;
+  const double height = 2 * kMargin + legend_height(curves.legend, inner) +
+                        static_cast<double>(curves.caption.size()) * kCaptionRow + kSpace + kLossHeight +
+                        details;
+  std::vector<std::string> names;
+  for (const LegendEntry& entry : curves.legend) names.push_back(entry.name);
+  return {.width = kWidth,
+          .height = height,
+          .title = fmt::format("Training curves of {}", fmt::join(names, ", ")),
+          .draw = [=, curves = std::move(curves)](Canvas& canvas) {
+            draw(canvas, {kMargin, kMargin, inner, height - 2 * kMargin}, curves);
+          }};
+}
+
+}  // namespace sluice

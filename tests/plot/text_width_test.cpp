@@ -1,0 +1,26 @@
+#include "sluice/plot/text_width.h"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+const TextStyle kStyle{.size = 10};
+
+TEST(TextWidth, is_that_of_the_letters) {
+  EXPECT_DOUBLE_EQ(text_width("", kStyle), 0);
+  EXPECT_DOUBLE_EQ(text_width("ab", kStyle), 12.48);
+  EXPECT_GT(text_width("ab", {.size = 10, .weight = Weight::Bold}), 12.48);
+  EXPECT_GT(text_width("\xe6\xb0\xb4", kStyle), text_width("W", kStyle)) << "one wide character";
+}
+
+TEST(TextWidth, text_that_is_too_long_is_cut_between_characters) {
+  EXPECT_EQ(fitted("short", kStyle, 100), "short");
+  EXPECT_EQ(fitted("a rather long name", kStyle, 50), "a rather...");
+  EXPECT_LE(text_width(fitted("a rather long name", kStyle, 50), kStyle), 50);
+  EXPECT_EQ(fitted("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", kStyle, 20), "\xc3\xa4...");
+  EXPECT_EQ(fitted("name", kStyle, 0), "...");
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,88 @@
+#include "sluice/plot/training_curves.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/plot/recording_canvas.h"
+
+namespace sluice {
+namespace {
+
+LabelledRun run_named(const std::string& name, double gate) {
+  LabelledRun run{.label = name, .metrics = {}};
+  for (int64_t step = 1; step <= 100; ++step) {
+    const double x = static_cast<double>(step);
+    run.metrics.steps.push_back({.step = step, .tokens = x * 2048, .seconds = x / 4, .loss = 6 / x});
+    if (step % 20 != 0) continue;
+    run.metrics.validations.push_back({.at = run.metrics.steps.back(),
+                                       .sink = 0.3,
+                                       .sink_floor = 0.04,
+                                       .max_activation = x,
+                                       .gate_mean = gate,
+                                       .sequences = 32,
+                                       .length = 128});
+  }
+  return run;
+}
+
+std::vector<LabelledRun> two_runs() {
+  return {run_named("baseline", std::nan("")), run_named("headwise", 0.5)};
+}
+
+std::vector<std::string> titles(const TrainingCurves& curves) {
+  std::vector<std::string> result;
+  for (const LineChart& chart : curves.details) result.push_back(chart.title);
+  return result;
+}
+
+TEST(TrainingCurves, show_loss_sink_activation_and_gate) {
+  const TrainingCurves curves = training_curves(two_runs(), Progression::Steps);
+  EXPECT_EQ(curves.loss.series.size(), 6U) << "training, median and validation of two runs";
+  EXPECT_EQ(titles(curves), (std::vector<std::string>{"Attention sink", "Max. activation", "Mean gate"}));
+  EXPECT_EQ(curves.details[0].series.back().name, "uniform attention");
+  EXPECT_EQ(curves.details[0].series.size(), 3U) << "the floor is the same for both";
+}
+
+TEST(TrainingCurves, leave_out_what_no_run_has) {
+  const std::vector<LabelledRun> runs = {run_named("baseline", std::nan(""))};
+  EXPECT_EQ(titles(training_curves(runs, Progression::Steps)),
+            (std::vector<std::string>{"Attention sink", "Max. activation"}));
+}
+
+TEST(TrainingCurves, go_over_steps_tokens_or_seconds) {
+  const auto last_x = [](Progression over) {
+    return training_curves(two_runs(), over).loss.series[0].x.back();
+  };
+  EXPECT_EQ(last_x(Progression::Steps), 100);
+  EXPECT_EQ(last_x(Progression::Tokens), 204800);
+  EXPECT_EQ(last_x(Progression::Seconds), 25);
+}
+
+TEST(TrainingCurves, fill_a_figure_without_overlaps) {
+  std::vector<LabelledRun> runs = two_runs();
+  runs.push_back(run_named("elementwise with a name so long that the legend needs another row for it", 0.4));
+  for (const Progression over : {Progression::Steps, Progression::Tokens, Progression::Seconds}) {
+    const Figure figure = training_figure(training_curves(runs, over));
+    RecordingCanvas canvas;
+    figure.draw(canvas);
+    EXPECT_EQ(canvas.collision({0, 0, figure.width, figure.height}), "");
+  }
+}
+
+TEST(TrainingCurves, of_a_run_that_has_just_begun_say_so) {
+  const std::vector<LabelledRun> runs = {{.label = "new", .metrics = {}}};
+  const Figure figure = training_figure(training_curves(runs, Progression::Steps));
+  RecordingCanvas canvas;
+  figure.draw(canvas);
+  EXPECT_TRUE(canvas.says("no step was taken yet"));
+}
+
+TEST(RunningMedian, follows_the_middle_and_ignores_a_spike) {
+  EXPECT_EQ(running_median({1, 2, 90, 4, 5}, 3), (std::vector<double>{2, 2, 4, 5, 5}));
+  EXPECT_EQ(running_median({}, 5), std::vector<double>{});
+  EXPECT_EQ(running_median({3, std::nan("")}, 3), (std::vector<double>{3, 3}));
+}
+
+}  // namespace
+}  // namespace sluice
