@@ -88,7 +88,9 @@ TEST(BenchAttention, measures_both_passes_beside_openblas) {
 }
 
 TEST(BenchOps, compares_with_memory_except_for_the_loss) {
-  for (const Json& row : json({"ops", "--shape", "32x6x11"})["rows"]) {
+  const Json table = json({"ops", "--shape", "32x6x11"});
+  ASSERT_FALSE(table["rows"].empty());
+  for (const Json& row : table["rows"]) {
     const bool is_loss = std::string(row["name"]).starts_with("linear_cross_entropy");
     EXPECT_EQ(row["unit"], is_loss ? "GFLOP/s" : "GB/s") << row;
     EXPECT_EQ(row["share_of"] == "read_gb_per_s", !is_loss) << row;

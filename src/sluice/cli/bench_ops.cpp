@@ -155,9 +155,9 @@ class OpsBench {
          .backward = table + tensors(3)});
   }
 
-  // Of a sixteenth of the tokens: it grows with the vocabulary.
+  // Of fewer tokens, one chunk of logits by default: its work grows with the vocabulary.
   void loss() {
-    const int64_t rows = std::max<int64_t>(tokens_ / 16, 1);
+    const int64_t rows = std::max<int64_t>(tokens_ / 32, 1);
     const Tensor targets = numbers(rows, vocabulary_);
     const Tensor x = random_matrix(context_, rows, hidden_);
     const Tensor weight = random_matrix(context_, vocabulary_, hidden_);

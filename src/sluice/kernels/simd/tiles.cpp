@@ -113,10 +113,14 @@ void widen_strip(const Bf16* tiles, int64_t count, float* wide) {
 }
 
 // total[r] += x[2 r] · b
+// Unrolled on purpose, here and below: sums that a loop indexes stay in memory, and -O2 alone does not
+// unroll.
 template <int64_t kRows>
 HWY_INLINE void multiply_add(const float* x, const Vector (&b)[kVectors], Vector (&total)[kRows][kVectors]) {
+  HWY_UNROLL(16)
   for (int64_t r = 0; r < kRows; ++r) {
     const Vector factor = set(x[2 * r]);
+    HWY_UNROLL(4)
     for (int64_t v = 0; v < kVectors; ++v) total[r][v] = hn::MulAdd(factor, b[v], total[r][v]);
   }
 }
@@ -125,7 +129,9 @@ HWY_INLINE void multiply_add(const float* x, const Vector (&b)[kVectors], Vector
 template <int64_t kRows>
 HWY_INLINE void multiply_rows(const float* a, const Bf16* b, int64_t tiles, float* sums) {
   Vector total[kRows][kVectors];
+  HWY_UNROLL(16)
   for (int64_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4)
     for (int64_t v = 0; v < kVectors; ++v) total[r][v] = load(sums + r * kTileRows + v * kLanes, Full{});
   }
   const Bits bits{};
@@ -133,14 +139,18 @@ HWY_INLINE void multiply_rows(const float* a, const Bf16* b, int64_t tiles, floa
     const auto* words = reinterpret_cast<const uint32_t*>(b + pair * kTileDepth);
     const float* x = a + pair * kTileDepth;
     Vector half[kVectors];
+    HWY_UNROLL(4)
     for (int64_t v = 0; v < kVectors; ++v)
       half[v] = hn::BitCast(tag, hn::ShiftLeft<16>(hn::LoadU(bits, words + v * kLanes)));
     multiply_add(x, half, total);
+    HWY_UNROLL(4)
     for (int64_t v = 0; v < kVectors; ++v)
       half[v] = hn::BitCast(tag, hn::And(hn::LoadU(bits, words + v * kLanes), hn::Set(bits, 0xffff0000U)));
     multiply_add(x + 1, half, total);
   }
+  HWY_UNROLL(16)
   for (int64_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4)
     for (int64_t v = 0; v < kVectors; ++v) store(total[r][v], sums + r * kTileRows + v * kLanes, Full{});
   }
 }
