@@ -24,6 +24,7 @@ testing::AssertionResult comes_back(const ModelConfig& config) {
 ModelConfig three_layers() {
   ModelConfig config = small_model();
   config.layers = 3;
+  config.vocabulary = 100;
   return config;
 }
 

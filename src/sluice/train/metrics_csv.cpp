@@ -21,7 +21,7 @@ std::string cell(const std::string& text) {
 }  // namespace
 
 void MetricsTable::add_columns(const MetricsLine& line) {
-  for (const Figure& figure : line.figures) {
+  for (const Metric& figure : line.figures) {
     if (std::ranges::find(columns_, figure.name) == columns_.end()) columns_.push_back(figure.name);
   }
 }
@@ -35,7 +35,7 @@ std::string MetricsTable::header() const {
 std::string MetricsTable::row(const MetricsLine& line) const {
   std::string text = std::to_string(line.step);
   for (const std::string& column : columns_) {
-    const auto figure = std::ranges::find(line.figures, column, &Figure::name);
+    const auto figure = std::ranges::find(line.figures, column, &Metric::name);
     text.append(",").append(figure == line.figures.end() ? "" : figure->text);
   }
   return text + '\n';

@@ -10,7 +10,7 @@ namespace sluice {
 
 enum class MetricsKind { Step, Validation };
 
-struct Figure {
+struct Metric {
   std::string name;
   std::string text;  // as metrics.jsonl spells it; empty for null, which is how JSON has a NaN
   double value = 0;  // NaN for null
@@ -19,7 +19,7 @@ struct Figure {
 struct MetricsLine {
   MetricsKind kind = MetricsKind::Step;
   int64_t step = 0;
-  std::vector<Figure> figures;  // in the line's order, without the step; texts and lists are left out
+  std::vector<Metric> figures;  // in the line's order, without the step; texts and lists are left out
 };
 
 // The line is the run's own, or was checked by the caller.

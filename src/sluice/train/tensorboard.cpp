@@ -120,7 +120,7 @@ void TensorBoardEvents::find_or_name_file() {
 
 std::string TensorBoardEvents::record(const MetricsLine& line) {
   std::string summary;
-  for (const Figure& figure : line.figures) {
+  for (const Metric& figure : line.figures) {
     if (std::isnan(figure.value)) continue;  // nothing to draw
     if (line.kind == MetricsKind::Step && figure.name == "seconds") seconds_ = figure.value;
     summary += summary_value(tag_of(line.kind, figure.name), figure.value);
