@@ -79,10 +79,10 @@ std::string demo_html(const DemoReport& report, const std::string& curves_svg) {
                        "per channel of the attention output, each trained for {} steps on the same {} "
                        "tokens of made-up text.",
                        state.step, state.tokens));
-  html += "\n" + table(report) + paragraphs(demo_notes(report));
-  html += "<h2>How training went</h2>\n<figure>\n" + curves_svg + "</figure>\n";
-  html += samples(report) + next_commands(report);
-  return html + "</body>\n</html>\n";
+  html += fmt::format("\n{}{}<h2>How training went</h2>\n<figure>\n{}</figure>\n{}{}</body>\n</html>\n",
+                      table(report), paragraphs(demo_notes(report)), curves_svg, samples(report),
+                      next_commands(report));
+  return html;
 }
 
 }  // namespace sluice::cli

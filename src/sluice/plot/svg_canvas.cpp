@@ -58,7 +58,8 @@ void SvgCanvas::line(std::span<const Point> points, const Stroke& stroke) {
                        paint("stroke", stroke.color), number(stroke.width));
   if (!stroke.dashes.empty()) {
     std::string lengths;
-    for (const double each : stroke.dashes) lengths += (lengths.empty() ? "" : " ") + number(each);
+    for (const double each : stroke.dashes)
+      lengths += fmt::format("{}{}", lengths.empty() ? "" : " ", number(each));
     body_ += fmt::format(" stroke-dasharray=\"{}\"", lengths);
   }
   body_ += fmt::format(" points=\"{}\"/>\n", listed(points));

@@ -1,5 +1,7 @@
 // Instructions: parts are put out of their working state one after the other, work is done, and they are put
 // back in reverse order, each step naming the one that it undoes.
+#include <fmt/format.h>
+
 #include "sluice/data/synth/kinds.h"
 #include "sluice/data/synth/words.h"
 
@@ -58,7 +60,7 @@ class Manual {
  public:
   explicit Manual(Dice& dice) : dice_(dice), writer_(dice, kRules) {
     writer_.text("{device=devices}{unit=units}{washer_kind=washer_kinds}");
-    writer_.set("gauge", "G" + std::to_string(dice.between(1, 9)));
+    writer_.set("gauge", fmt::format("G{}", dice.between(1, 9)));
     writer_.set("limit", dice.between(21, 90));
     writer_.set("minutes", dice.between(5, 40));
     writer_.set("bolts", dice.between(2, 8));
