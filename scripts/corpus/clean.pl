@@ -44,9 +44,11 @@ sub read_file {
   my @command = $path =~ /\.(?:gz|dz)$/ ? ('gzip', '-dc', '--', $path) : ();
   open(my $file, @command ? '-|' : '<:raw', @command ? @command : $path) or die "clean.pl: $path: $!\n";
   binmode $file;
-  read $file, my $content, $largest_file + 1;
-  close $file;
-  return length($content) > $largest_file ? '' : $content;
+  defined read($file, my $content, $largest_file + 1) or die "clean.pl: $path: $!\n";
+  my $too_large = length($content) > $largest_file;
+  # gzip that was not read to its end complains, and so does one with a damaged file.
+  close $file or $too_large or die "clean.pl: $path: cannot be read to its end\n";
+  return $too_large ? '' : $content;
 }
 
 sub is_utf8 {

@@ -1,4 +1,5 @@
 // sluice sweep as a black box.
+#include "tests/cli/expect_refusal.h"
 #include "tests/cli/train_command.h"
 
 namespace sluice::test {
@@ -66,10 +67,15 @@ TEST_F(SweepCommand, counts_a_run_that_diverges_and_goes_on) {
 }
 
 TEST_F(SweepCommand, refuses_before_the_first_run_what_one_of_them_cannot_do) {
-  EXPECT_EQ(sweep({"--vary", "model=tiny-baseline,tiny-nothing"}).exit_code, 3);
-  EXPECT_EQ(sweep({"--vary", "schedule.peak=1e-3,"}).exit_code, 2);
-  EXPECT_EQ(sweep({"--set", "validation.share=0"}).exit_code, 3);
-  EXPECT_EQ(run({"sweep", path("run.json"), "--out", path("sweep")}).exit_code, 2) << "no data";
+  EXPECT_REFUSAL(sweep({"--vary", "model=tiny-baseline,tiny-nothing"}), 3, "tiny-nothing");
+  EXPECT_REFUSAL(sweep({"--vary", "schedule.peak=1e-3,"}), 2, "an empty value");
+  EXPECT_REFUSAL(sweep({"--vary", "seed=1,2"}), 2, "--seeds");
+  EXPECT_REFUSAL(sweep({"--vary", "dtype=f32,bf16", "--dtype", "f32"}), 2, "--dtype");
+  EXPECT_REFUSAL(sweep({"--vary", "model=.."}), 2, "no name");
+  EXPECT_REFUSAL(sweep({"--set", "validation.share=0"}), 3, "validation losses");
+  EXPECT_REFUSAL(sweep({"--set", "stop.minutes=1"}), 3, "equal length");
+  EXPECT_REFUSAL(sweep({"--vary", "validation.share=0.2,0.0001"}), 3, "validation");
+  EXPECT_REFUSAL(run({"sweep", path("run.json"), "--out", path("sweep")}), 2, "--data");
   EXPECT_FALSE(fs::exists(path("sweep")));
 }
 

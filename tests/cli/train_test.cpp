@@ -1,4 +1,5 @@
 // sluice train and sluice demo as a black box: a run of a tiny model from text to a checkpoint.
+#include "tests/cli/expect_refusal.h"
 #include "tests/cli/train_command.h"
 
 namespace sluice::test {
@@ -55,7 +56,24 @@ TEST_F(TrainCommand, refuses_what_it_cannot_do_and_leaves_nothing) {
   EXPECT_EQ(train("x", {"--resume"}).exit_code, 3) << "no run";
   ASSERT_EQ(train("run").exit_code, 0);
   EXPECT_EQ(train("run").exit_code, 1) << "there is a run already";
-  EXPECT_EQ(train("run", {"--resume", "--set", "seed=9"}).exit_code, 2) << "another run";
+  EXPECT_REFUSAL(train("run", {"--resume", "--set", "seed=9"}), 2, "seed is not what the run began with");
+  EXPECT_REFUSAL(train("run", {"--resume", "--set", "model.rope_theta=5"}), 2, "model/rope_theta");
+  ASSERT_EQ(run({"data", "tokenize", path(), path("run.json"), "--out", path("other.tokens")}).exit_code, 0);
+  EXPECT_REFUSAL(run({"train", path("run.json"), "--data", path("t.tokens"), path("other.tokens"), "--out",
+                      path("run"), "--resume"}),
+                 3, "not those that the run began with");
+}
+
+TEST_F(TrainCommand, refuses_a_damaged_shard_and_a_tokenizer_of_other_data) {
+  ASSERT_EQ(run({"tokenizer", "train", path("t.jsonl"), "--vocab-size", "300", "--out", path("tok.json")})
+                .exit_code,
+            0);
+  EXPECT_REFUSAL(train("x", {"--tokenizer", path("tok.json")}), 3, "not the tokenizer that made the data");
+  std::fstream shard(path("t.tokens"), std::ios::in | std::ios::out | std::ios::binary);
+  shard.seekp(200).put('\x7f');
+  shard.close();
+  EXPECT_REFUSAL(train("x"), 3, "t.tokens");
+  EXPECT_FALSE(fs::exists(path("x")));
 }
 
 TEST_F(TrainCommand, prints_its_configuration_with_every_default) {

@@ -317,11 +317,11 @@ TEST(ConfigWriter, every_number_of_rotary_channels_comes_back) {
 
 TEST(ConfigWriter, other_programs_find_the_class_of_the_model) {
   ModelConfig config = three_layers();
-  EXPECT_EQ(config_json(config)["architectures"], nlohmann::json{"Qwen3ForCausalLM"});
+  EXPECT_EQ(config_json(config)["architectures"], nlohmann::ordered_json{"Qwen3ForCausalLM"});
   config.qk_norm = false;
-  EXPECT_EQ(config_json(config)["architectures"], nlohmann::json{"LlamaForCausalLM"});
+  EXPECT_EQ(config_json(config)["architectures"], nlohmann::ordered_json{"LlamaForCausalLM"});
   config.qkv_bias = true;
-  EXPECT_EQ(config_json(config)["architectures"], nlohmann::json{"Qwen2ForCausalLM"});
+  EXPECT_EQ(config_json(config)["architectures"], nlohmann::ordered_json{"Qwen2ForCausalLM"});
   EXPECT_EQ(config_json(config)["hidden_act"], "silu");
 }
 

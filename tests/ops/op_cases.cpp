@@ -130,7 +130,8 @@ void add_attention_cases(std::vector<OpCase>& cases) {
       {"one_token", {1}, 2, 2, 3},           {"grouped", {5}, 6, 2, 8},
       {"one_kv_head", {9}, 3, 1, 5},         {"unequal_lengths", {3, 0, 17, 1}, 4, 2, 16},
       {"few_queries_edge", {7, 8}, 2, 1, 6}, {"block_edge", {96, 97}, 1, 1, 7},
-      {"several_blocks", {200}, 2, 1, 33},   {"own_scale", {6}, 2, 2, 4, 0.7}};
+      {"several_blocks", {200}, 2, 1, 33},   {"own_scale", {6}, 2, 2, 4, 0.7},
+      {"few_queries_wide", {7}, 2, 1, 72},   {"three_key_blocks", {400}, 1, 1, 8}};
   for (const Size& size : sizes) {
     const Sequences sequences = Sequences::of_lengths(size.lengths);
     const Shape kv{sequences.tokens(), size.kv_heads * size.head_dim};

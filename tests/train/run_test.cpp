@@ -50,6 +50,21 @@ TEST_F(Runs, skip_a_damaged_checkpoint_for_the_one_before_it) {
   EXPECT_EQ(weights("run"), weights("whole"));
 }
 
+TEST_F(Runs, skip_a_checkpoint_in_which_one_bit_has_changed) {
+  train("whole", small_run());
+  train("run", small_run(), 9);
+  const fs::path file = directory_.path() / "run/checkpoints/step-000008/model.safetensors";
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  const auto middle = static_cast<std::streamoff>(fs::file_size(file) / 2);
+  char byte = 0;
+  stream.seekg(middle).get(byte);
+  stream.seekp(middle).put(static_cast<char>(byte ^ 1));
+  stream.close();
+  train("run", small_run());
+  EXPECT_NE(messages_.str().find("damaged: not what was written"), std::string::npos) << messages_.str();
+  EXPECT_EQ(weights("run"), weights("whole"));
+}
+
 TEST_F(Runs, resumed_with_another_model_or_other_data_leave_everything_as_it_was) {
   train("run", small_run(), 9);
   const auto files = [&] {

@@ -14,9 +14,16 @@ AppendedFile::AppendedFile(std::filesystem::path path)
 }
 
 void AppendedFile::append(std::string_view record) {
-  errno = ENOSPC;  // what a short write means; a failed one says its own reason
-  if (::write(file_.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size()))
-    fail("cannot write");
+  ssize_t written = 0;
+  do {
+    errno = ENOSPC;  // what a short write means; a failed one says its own reason
+    written = ::write(file_.get(), record.data(), record.size());
+  } while (written < 0 && errno == EINTR);
+  if (written != static_cast<ssize_t>(record.size())) fail("cannot write");
+}
+
+void AppendedFile::sync() {
+  if (!sluice::sync(file_)) fail("cannot write");
 }
 
 void AppendedFile::fail(std::string_view action) const {

@@ -17,6 +17,9 @@ class AppendedFile {
   // One call of the system: the record is there as a whole or not at all, but for a full disk.
   void append(std::string_view record);
 
+  // Waits until it is all on the disk.
+  void sync();
+
  private:
   [[noreturn]] void fail(std::string_view action) const;
 

@@ -62,7 +62,9 @@ void check_can_fill(const fs::path& directory) {
                    .what = "is not a directory",
                    .hint = "give a name that does not exist yet"});
   }
-  if (!fs::is_empty(directory, error)) {
+  const bool is_empty = fs::is_empty(directory, error);
+  if (error) throw system_failure(directory, "cannot look into it", error);
+  if (!is_empty) {
     throw failure(
         {.where = directory.string(), .what = "is not empty", .hint = "give a name that does not exist yet"});
   }

@@ -48,6 +48,7 @@ nlohmann::ordered_json rates_json(const TokenBench& bench, const TokenRates& rat
           {"unit", bench.work.bound.unit},
           {"share", rounded(rates.measured.share)},
           {"share_of", bench.work.bound.name},
+          {"peak", rounded(rates.measured.peak / 1e9)},  // beside the repetitions, as the share's is
           {"peak_resident_bytes", rates.resident},
           {"peaks", peaks_json(rates.peaks)}};
 }

@@ -75,13 +75,13 @@ std::vector<std::string> demo_row(const DemoModel& model) {
 
 std::vector<std::string> demo_notes(const DemoReport& report) {
   const ordered_json& figures = report.models.front().figures;
-  return {
-      fmt::format("n: validation on {} sequences of {} tokens of the same synthetic text; sink, activation "
-                  "and gates on 4 of them; one run each, so small differences mean nothing.",
-                  figures.value("sequences", 0), figures.value("length", 0)),
-      "sink: mean attention on the first token, beside what uniform attention gives (floor). max act: "
-      "largest |block output|, mean over layers. < 0.1: share of gates that are nearly closed.",
-      fmt::format("Corpus: {} documents, {} tokens.", report.corpus.documents, report.corpus.tokens)};
+  return {fmt::format(
+              "n: validation on {} sequences of {} tokens of the same synthetic text; sink, activation "
+              "and gates on {} of them; one run each, so small differences mean nothing.",
+              figures.value("sequences", 0), figures.value("length", 0), figures.value("pulse_sequences", 0)),
+          "sink: mean attention on the first token, beside what uniform attention gives (floor). max act: "
+          "largest |block output|, mean over layers. < 0.1: share of gates that are nearly closed.",
+          fmt::format("Corpus: {} documents, {} tokens.", report.corpus.documents, report.corpus.tokens)};
 }
 
 std::vector<std::string> demo_next_commands(const DemoReport& report) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -48,7 +50,7 @@ Progression progression(const std::string& over) {
 
 LabelledRun read_run(const std::string& path, const std::string& label) {
   std::error_code error;
-  if (!fs::exists(fs::path(path) / "metrics.jsonl", error)) {
+  if (!fs::exists(fs::path(path) / kMetricsName, error)) {
     throw bad_input({.where = path,
                      .what = "not the directory of a run",
                      .hint = "sluice train makes one; it has a metrics.jsonl"});

@@ -27,7 +27,7 @@ struct Request {
 struct PlannedRun {
   size_t point;
   int seed;
-  RunConfig config;
+  TrainingJob job;
 };
 
 void check(const Request& request) {
@@ -39,59 +39,75 @@ void check(const Request& request) {
   }
 }
 
-std::vector<GridPoint> points_of(const Request& request) {
+std::vector<GridPoint> points_of(const Request& request, const Session& session) {
   std::vector<GridAxis> axes;
-  for (const std::string& text : request.vary) axes.push_back(parse_grid_axis(text, "--vary"));
+  for (const std::string& text : request.vary) {
+    axes.push_back(parse_grid_axis(text, "--vary"));
+    const std::string& key = axes.back().key;
+    if (key == "seed") throw usage_error({.where = "--vary seed", .what = "seeds are counted by --seeds"});
+    if (key == "dtype" && !session.options.dtype.empty())
+      throw usage_error({.where = "--vary dtype", .what = "does not go with --dtype"});
+  }
   std::vector<GridPoint> points = grid_points(axes);
-  std::set<std::string> names;
+  std::set<std::string> names = {".", ".."};
   for (const GridPoint& point : points) {
-    if (!names.insert(point.name()).second)
-      throw usage_error(
-          {.where = "--vary", .what = fmt::format("two variants would be called {}", point.name())});
+    if (names.insert(point.name()).second) continue;
+    throw usage_error(
+        {.where = "--vary", .what = fmt::format("{} is no name for a variant of its own", point.name())});
   }
   return points;
 }
 
-// All configurations are read before the first run: a bad one at the end costs no hours.
+RunConfig config_of(const Request& request, const std::vector<std::string>& variant, int seed,
+                    const Session& session) {
+  std::vector<std::string> changes = request.changes;
+  changes.insert(changes.end(), variant.begin(), variant.end());
+  changes.push_back(fmt::format("seed={}", seed));
+  if (!session.options.dtype.empty()) changes.push_back(fmt::format("dtype={}", session.options.dtype));
+  RunConfig config = load_run_config(request.config, changes);
+  if (config.validation.share == 0) {
+    throw bad_input({.where = request.config,
+                     .what = "a sweep compares validation losses",
+                     .expected = "validation.share above 0"});
+  }
+  // A session's time is no measure that two runs have in common, let alone one that was stopped.
+  if (config.stop.minutes > 0) {
+    throw bad_input({.where = request.config,
+                     .what = "a sweep compares runs of equal length",
+                     .expected = "no stop.minutes"});
+  }
+  return config;
+}
+
+// All runs are looked at before the first: a bad one at the end costs no hours.
 std::vector<PlannedRun> plan(const Request& request, const std::vector<GridPoint>& points,
                              const Session& session) {
+  const std::vector<TokenShard> shards = open_shards(request.data);
   std::vector<PlannedRun> runs;
   for (size_t i = 0; i < points.size(); ++i) {
     for (int seed = 1; seed <= request.seeds; ++seed) {
-      std::vector<std::string> changes = request.changes;
-      changes.insert(changes.end(), points[i].changes.begin(), points[i].changes.end());
-      changes.push_back(fmt::format("seed={}", seed));
-      if (!session.options.dtype.empty()) changes.push_back("dtype=" + session.options.dtype);
-      runs.push_back({i, seed, load_run_config(request.config, changes)});
-      if (runs.back().config.validation.share > 0) continue;
-      throw bad_input({.where = request.config,
-                       .what = "a sweep compares validation losses",
-                       .expected = "validation.share above 0"});
+      const fs::path out = fs::path(request.out) / points[i].name() / fmt::format("seed-{}", seed);
+      const bool goes_on = request.resume && RunDirectory::has_run(out);
+      runs.push_back({i,
+                      seed,
+                      {.config = config_of(request, points[i].changes, seed, session),
+                       .shards = shards,
+                       .out = out,
+                       .tokenizer = request.tokenizer,
+                       .start = goes_on ? RunStart::Resume : RunStart::New}});
+      check_job(runs.back().job);
     }
   }
   return runs;
 }
 
-fs::path directory_of(const Request& request, const GridPoint& point, int seed) {
-  return fs::path(request.out) / point.name() / fmt::format("seed-{}", seed);
-}
-
-SweepRun train(const Request& request, const PlannedRun& planned, const fs::path& out,
-               const Session& session) {
-  const bool goes_on = request.resume && RunDirectory::has_run(out);
-  SweepRun run{.seed = planned.seed, .directory = out.string(), .diverged = false, .outcome = {}};
-  std::vector<TokenShard> shards;
-  for (const std::string& path : request.data) shards.emplace_back(path);
+SweepRun train(const PlannedRun& planned, const Session& session) {
+  SweepRun run{.seed = planned.seed, .directory = planned.job.out.string(), .diverged = false, .outcome = {}};
   try {
-    run.outcome = run_training({.config = planned.config,
-                                .shards = std::move(shards),
-                                .out = out,
-                                .tokenizer = request.tokenizer,
-                                .start = goes_on ? RunStart::Resume : RunStart::New},
-                               session);
+    run.outcome = run_training(planned.job, session);
   } catch (const Divergence& error) {
     // A finding about the variant, not a reason to leave the others out.
-    session.log.warn("{}: {}", out.string(), error.what());
+    session.log.warn("{}: {}", run.directory, error.what());
     run.diverged = true;
   }
   return run;
@@ -99,23 +115,20 @@ SweepRun train(const Request& request, const PlannedRun& planned, const fs::path
 
 void run(const Request& request, const Session& session) {
   check(request);
-  const std::vector<GridPoint> points = points_of(request);
-  const std::vector<PlannedRun> runs = plan(request, points, session);
+  const std::vector<GridPoint> points = points_of(request, session);
   if (!request.resume) check_can_fill(request.out);
+  const std::vector<PlannedRun> runs = plan(request, points, session);
   SweepTable table(points);
   bool interrupted = false;
   for (size_t i = 0; i < runs.size() && !interrupted; ++i) {
-    const GridPoint& point = points[runs[i].point];
-    session.log.info("run {} of {}: {}, seed {}", i + 1, runs.size(), point.name(), runs[i].seed);
-    const SweepRun done = train(request, runs[i], directory_of(request, point, runs[i].seed), session);
+    session.log.info("run {} of {}: {}, seed {}", i + 1, runs.size(), points[runs[i].point].name(),
+                     runs[i].seed);
+    const SweepRun done = train(runs[i], session);
     interrupted = done.outcome.end == RunEnd::Interrupted;
-    if (interrupted) break;
-    table.add(runs[i].point, done);
+    if (!interrupted) table.add(runs[i].point, done);
     table.write(request.out);
   }
-  session.out << (session.options.json
-                      ? table.json().dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
-                      : table.text());
+  session.out << (session.options.json ? table.json_text() : table.text());
   if (interrupted)
     throw Error(ErrorKind::Interrupted, {.what = "the sweep was stopped", .hint = "--resume goes on"});
   session.log.info("the figures are in {0}/result.json and {0}/table.csv", request.out);
@@ -156,7 +169,8 @@ Command sweep_command() {
               "in a directory of its own, and prints validation loss with its 95 % interval over the seeds, "
               "sink, activation, gates and spikes. A run that diverges is counted and the others go on. "
               "Ctrl-C saves; --resume goes on, and takes more values or seeds than before.",
-          .examples = {"sluice sweep configs/runs/tiny-baseline.json --data text.tokens --out sweep --vary "
+          .examples = {"sluice sweep configs/runs/tiny-baseline.json --data text.tokens --tokenizer "
+                       "tokenizer.json --out sweep --vary "
                        "model=tiny-baseline,tiny-elementwise --vary schedule.peak=1e-3,3e-3 --seeds 3"},
           .dtype = {.text = "Products in bf16 or f32 (default: as the configuration says)",
                     .words = {"f32", "bf16"}},

@@ -7,6 +7,7 @@
 
 #include "sluice/ablate/statistics.h"
 #include "sluice/base/atomic_file.h"
+#include "sluice/base/csv.h"
 
 namespace sluice::cli {
 namespace {
@@ -24,11 +25,17 @@ constexpr Column kColumns[] = {
     {"validation_loss", "val. loss", 4}, {"validation_ppl", "val. ppl", 3}, {"sink", "sink", 4},
     {"max_activation", "max act", 2},    {"gate_mean", "gate mean", 4},     {"gate_below_0.1", "< 0.1", 4}};
 
-// None if no run has the figure: a baseline has no gates.
+// None if the run does not have it: a baseline has no gates, and a perplexity may be beyond all numbers.
+std::optional<double> figure(const SweepRun& run, const char* key) {
+  const auto found = run.outcome.figures.find(key);
+  if (found == run.outcome.figures.end() || !found->is_number()) return {};
+  return found->get<double>();
+}
+
 std::optional<MeanInterval> over_seeds(const std::vector<SweepRun>& runs, const char* key) {
   std::vector<double> values;
   for (const SweepRun& run : runs) {
-    if (run.outcome.figures.contains(key)) values.push_back(run.outcome.figures.at(key).get<double>());
+    if (const auto value = figure(run, key)) values.push_back(*value);
   }
   if (values.empty()) return {};
   return mean_interval(values);
@@ -126,10 +133,10 @@ std::string SweepTable::csv() const {
   text += ",spikes,diverged\n";
   for (const Row& row : rows_) {
     for (const SweepRun& run : row.runs) {
-      text += fmt::format("\"{}\",{}", row.point.name(), run.seed);
+      text += fmt::format("{},{}", csv_cell(row.point.name()), run.seed);
       for (const Column& column : kColumns) {
-        const bool has = run.outcome.figures.contains(column.key);
-        text += has ? fmt::format(",{}", run.outcome.figures.at(column.key).get<double>()) : ",";
+        const std::optional<double> value = figure(run, column.key);
+        text += value ? fmt::format(",{}", *value) : ",";
       }
       text += fmt::format(",{},{}\n", run.outcome.state.spikes, run.diverged ? 1 : 0);
     }
@@ -137,9 +144,12 @@ std::string SweepTable::csv() const {
   return text;
 }
 
+std::string SweepTable::json_text() const {
+  return json().dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 void SweepTable::write(const std::filesystem::path& directory) const {
-  write_file_atomically(directory / "result.json",
-                        json().dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_file_atomically(directory / "result.json", json_text());
   write_file_atomically(directory / "table.csv", csv());
 }
 

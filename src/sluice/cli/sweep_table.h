@@ -20,7 +20,7 @@ class SweepTable {
   void add(size_t point, const SweepRun& run);
 
   std::string text() const;
-  nlohmann::ordered_json json() const;
+  std::string json_text() const;
 
   // result.json and table.csv.
   void write(const std::filesystem::path& directory) const;
@@ -31,6 +31,7 @@ class SweepTable {
     std::vector<SweepRun> runs;
   };
 
+  nlohmann::ordered_json json() const;
   std::string csv() const;
 
   std::vector<Row> rows_;

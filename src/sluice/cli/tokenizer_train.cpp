@@ -7,6 +7,7 @@
 #include "sluice/base/atomic_file.h"
 #include "sluice/cli/overwriting.h"
 #include "sluice/cli/tokenizer.h"
+#include "sluice/data/text_reader.h"
 #include "sluice/text/tokenizer_writer.h"
 #include "sluice/text/utf8.h"
 
@@ -38,8 +39,16 @@ void train_tokenizer(const TokenizerOptions& options, const Session& session) {
   const Threads threads(session.options.threads);
   const WordPattern pattern = options.pattern == "gpt2" ? WordPattern::Gpt2 : WordPattern::Qwen;
   WordCounter counter({.pattern = pattern, .special = options.special}, threads);
-  for (const std::string& file : options.files) counter.add_file(file);
+  for (const std::string& file : options.files) {
+    if (file.ends_with(".gz")) {
+      const TextFormat format = is_json_lines(file) ? TextFormat::JsonLines : TextFormat::Plain;
+      counter.add(read_input(file), format, file);
+    } else {
+      counter.add_file(file);
+    }
+  }
   const std::vector<WordCount> words = counter.words();
+  if (words.empty()) throw bad_input({.where = input_name(options.files.back()), .what = "no text in it"});
   const auto learnt = options.vocabulary - static_cast<std::int64_t>(options.special.size());
   const TrainedBpe trained = train_bpe(words, {.tokens = learnt}, threads);
   write_file_atomically(*options.out, tokenizer_json(trained, pattern, options.special));

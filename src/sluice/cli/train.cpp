@@ -26,12 +26,6 @@ RunConfig config_of(const Request& request, const Session& session) {
   return load_run_config(request.config, changes);
 }
 
-std::vector<TokenShard> shards_of(const Request& request) {
-  std::vector<TokenShard> shards;
-  for (const std::string& path : request.data) shards.emplace_back(path);
-  return shards;
-}
-
 void check(const Request& request) {
   const bool works = !request.dry_run && !request.print_config;
   if (works && request.out.empty()) throw usage_error({.where = "train", .what = "--out is required"});
@@ -92,7 +86,7 @@ void run(const Request& request, const Session& session) {
     return;
   }
   const TrainingOutcome outcome = run_training({.config = config,
-                                                .shards = shards_of(request),
+                                                .shards = open_shards(request.data),
                                                 .out = request.out,
                                                 .tokenizer = request.tokenizer,
                                                 .start = request.resume ? RunStart::Resume : RunStart::New},
@@ -133,8 +127,9 @@ Command train_command() {
           "Trains on token shards and writes a run directory: config.json, metrics.jsonl and checkpoints "
           "that are model directories. Ctrl-C finishes the step, saves and ends; --resume then goes on, "
           "bitwise as if it had never stopped. A damaged checkpoint is skipped for the one before it.",
-      .examples = {"sluice train configs/runs/tiny-elementwise.json --data text.tokens --out run",
-                   "sluice train configs/runs/tiny-elementwise.json --data text.tokens --out run --resume",
+      .examples = {"sluice train configs/runs/tiny-elementwise.json --data text.tokens --tokenizer "
+                   "tokenizer.json --out run",
+                   "sluice train run/config.json --data text.tokens --out run --resume",
                    "sluice train configs/runs/51m-elementwise.json --set schedule.peak=6e-4 --print-config"},
       .dtype = {.text = "Products in bf16 or f32 (default: as the configuration says)",
                 .words = {"f32", "bf16"}},

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/interrupt.h"
@@ -20,27 +19,28 @@ namespace {
 constexpr int64_t kTrialSequences = 4;
 
 struct Sample {
-  double seconds = 0, bytes = 0;
+  double pass_seconds = 0;    // forward and backward
+  double update_seconds = 0;  // once per step, whatever its passes
+  double bytes = 0;
 };
 
 // The second of two steps: the first one fills the pool.
 Sample try_step(Engine& engine, Trainer& trainer, const Batch& batch) {
-  double seconds = 0;
+  StepResult::Seconds seconds;
   for (int repetition = 0; repetition < 2; ++repetition) {
     throw_if_interrupted();
     engine.pool().reset_high_water();
-    const auto start = std::chrono::steady_clock::now();
-    trainer.step({&batch, 1});
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds = trainer.step({&batch, 1}).seconds;
   }
-  return {seconds, static_cast<double>(engine.pool().stats().high_water)};
+  return {seconds.forward + seconds.backward, seconds.update,
+          static_cast<double>(engine.pool().stats().high_water)};
 }
 
 // Time and memory of a pass grow with its sequences from a part that does not, so two sizes tell of a third.
 Sample extrapolate(const Sample& half, const Sample& whole, double sequences, double tried) {
   const double more = (sequences - tried) / (tried - tried / 2);
-  return {std::max(whole.seconds, whole.seconds + more * (whole.seconds - half.seconds)),
-          std::max(whole.bytes, whole.bytes + more * (whole.bytes - half.bytes))};
+  return {std::max(whole.pass_seconds, whole.pass_seconds + more * (whole.pass_seconds - half.pass_seconds)),
+          whole.update_seconds, std::max(whole.bytes, whole.bytes + more * (whole.bytes - half.bytes))};
 }
 
 TrainPlan::Trial try_out(Engine& engine, const RunConfig& config) {
@@ -63,7 +63,8 @@ TrainPlan::Trial try_out(Engine& engine, const RunConfig& config) {
     pass = extrapolate(half, whole, static_cast<double>(sequences), static_cast<double>(tried));
   }
   const auto passes = static_cast<double>(config.batch_tokens / config.pass_tokens);
-  const double seconds = pass.seconds * passes * static_cast<double>(config.steps());
+  const double step = pass.pass_seconds * passes + pass.update_seconds;
+  const double seconds = step * static_cast<double>(config.steps());
   return {.seconds = seconds,
           .tokens_per_s = static_cast<double>(config.steps() * config.batch_tokens) / seconds,
           .memory_bytes = static_cast<int64_t>(pass.bytes)};

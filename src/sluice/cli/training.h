@@ -26,8 +26,14 @@ struct TrainingOutcome {
   }
 };
 
-// Bad input before anything is written if the tokenizer or the data do not fit the model, a usage error if
-// the run to go on with was another one.
+// Every byte is checked: what is damaged would be learnt.
+std::vector<TokenShard> open_shards(const std::vector<std::string>& paths);
+
+// Bad input if the tokenizer, the data or the prompt of samples do not fit the model, a usage error if the
+// run to go on with was another one.
+void check_job(const TrainingJob& job);
+
+// Checks the job before anything is written.
 TrainingOutcome run_training(const TrainingJob& job, const Session& session);
 
 }  // namespace sluice::cli

@@ -4,6 +4,7 @@
 
 #include "sluice/base/atomic_directory.h"
 #include "sluice/base/atomic_file.h"
+#include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "sluice/base/json.h"
@@ -30,11 +31,17 @@ std::vector<TensorOutput> optimizer_tensors(Trainer& trainer) {
 }
 
 nlohmann::ordered_json state_json(const RunState& state) {
-  return {{"step", state.step},           {"tokens", state.tokens},
-          {"epoch", state.epoch},         {"position", state.position},
-          {"seconds", state.seconds},     {"best_loss", state.best_loss},
-          {"best_step", state.best_step}, {"recent_losses", state.recent_losses},
-          {"spikes", state.spikes},       {"stale_validations", state.stale_validations}};
+  return {{"step", state.step},
+          {"tokens", state.tokens},
+          {"epoch", state.epoch},
+          {"position", state.position},
+          {"seconds", state.seconds},
+          {"best_loss", state.best_loss},
+          {"best_step", state.best_step},
+          {"recent_losses", state.recent_losses},
+          {"spikes", state.spikes},
+          {"stale_validations", state.stale_validations},
+          {"data", state.data}};
 }
 
 RunState read_state(const Json& json) {
@@ -51,6 +58,9 @@ RunState read_state(const Json& json) {
   state.spikes = json.integer("spikes", counts);
   // Checkpoints of version 0.1.0 do not have it.
   state.stale_validations = json.integer_or("stale_validations", 0, counts);
+  if (json.contains("data")) {
+    for (const Json& checksum : json.at("data").array()) state.data.push_back(checksum.integer(counts));
+  }
   return state;
 }
 
@@ -81,6 +91,33 @@ std::vector<AdamW::Moments> read_moments(const std::filesystem::path& path, Engi
 
 }  // namespace
 
+namespace {
+
+uint32_t checksum_of(const std::filesystem::path& file) {
+  const MappedFile mapped(file);
+  return crc32c({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()});
+}
+
+// Of everything but state.json, which holds them.
+nlohmann::ordered_json checksums_of(const std::filesystem::path& directory) {
+  std::map<std::string, uint32_t> sums;  // sorted: the same files give the same text
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    sums[entry.path().filename().string()] = checksum_of(entry.path());
+  return sums;
+}
+
+// Checkpoints of version 0.1.0 have none.
+void check_checksums(const std::filesystem::path& directory, const Json& state) {
+  if (!state.contains("checksums")) return;
+  for (const auto& [name, sum] : state.at("checksums").node().items()) {
+    const std::filesystem::path file = directory / std::filesystem::path(name).filename();
+    if (!sum.is_number_unsigned() || checksum_of(file) != sum.get<uint64_t>())
+      throw bad_input({.where = file.string(), .what = "damaged: not what was written"});
+  }
+}
+
+}  // namespace
+
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
                       const std::filesystem::path& tokenizer) {
   const Decoder& decoder = trainer.decoder();
@@ -93,7 +130,9 @@ void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, 
     write_file_atomically(made.path() / "tokenizer.json", MappedFile(tokenizer).bytes());
   write_model_tensors(made.path(), checkpoint_tensors(decoder, pool, source));
   write_safetensors(made.path() / kOptimizer, optimizer_tensors(trainer), {{"format", "pt"}});
-  write_file_atomically(made.path() / kState, state_json(state).dump(2) + "\n");
+  nlohmann::ordered_json json = state_json(state);
+  json["checksums"] = checksums_of(made.path());
+  write_file_atomically(made.path() / kState, json.dump(2) + "\n");
   made.commit();
 }
 
@@ -104,7 +143,9 @@ RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine,
     throw failure({.where = directory.string(),
                    .what = "the checkpoint is of another model than the run's configuration describes"});
   }
-  const RunState state = read_state(Json::load(directory / kState));
+  const Json json = Json::load(directory / kState);
+  const RunState state = read_state(json);
+  check_checksums(directory, json);
   std::vector<AdamW::Moments> moments = read_moments(directory / kOptimizer, engine, decoder);
   std::vector<Tensor> values;
   for (size_t i = 0; i < decoder.parameters().size(); ++i) {

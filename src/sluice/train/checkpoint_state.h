@@ -19,6 +19,7 @@ struct RunState {
   int64_t stale_validations = 0;           // since the best one
   std::vector<double> recent_losses = {};  // for the monitor of spikes
   int64_t spikes = 0;
+  std::vector<int64_t> data = {};  // checksums of the shards
 };
 
 // Writes a model directory with optimizer.safetensors and state.json, which must not exist yet.

@@ -5,20 +5,10 @@
 #include <algorithm>
 
 #include "sluice/base/atomic_file.h"
-#include "sluice/base/error.h"
+#include "sluice/base/csv.h"
+#include "sluice/base/file_system.h"
 
 namespace sluice {
-namespace {
-
-// As RFC 4180 has it.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
-
-}  // namespace
 
 void MetricsTable::add_columns(const MetricsLine& line) {
   for (const Metric& figure : line.figures) {
@@ -28,7 +18,7 @@ void MetricsTable::add_columns(const MetricsLine& line) {
 
 std::string MetricsTable::header() const {
   std::string text = "step";
-  for (const std::string& column : columns_) text.append(",").append(cell(column));
+  for (const std::string& column : columns_) text.append(",").append(csv_cell(column));
   return text + '\n';
 }
 
@@ -55,7 +45,7 @@ void MetricsTable::rewrite(std::span<const MetricsLine> lines) {
   if (lines.empty()) {
     std::error_code error;
     std::filesystem::remove(path_, error);
-    if (error) throw failure({.where = path_.string(), .what = "cannot remove: " + error.message()});
+    if (error) throw system_failure(path_, "cannot remove", error);
     return;
   }
   std::string text = header();

@@ -9,7 +9,6 @@
 namespace sluice {
 namespace {
 
-constexpr const char* kName = "metrics.jsonl";
 constexpr size_t kMaxBytes = size_t{1} << 30;  // five million steps
 // Differences of such numbers are still finite.
 constexpr NumberRange kSane{-1e300, 1e300};
@@ -61,10 +60,15 @@ class Reader {
 
 }  // namespace
 
-RunMetrics read_metrics(const std::filesystem::path& run_directory) {
-  const std::filesystem::path path = run_directory / kName;
-  std::string text = read_text(path, kMaxBytes);
+std::string read_metrics_text(const std::filesystem::path& run_directory) {
+  std::string text = read_text(run_directory / kMetricsName, kMaxBytes);
   text.resize(text.find_last_of('\n') + 1);  // npos + 1 is 0: not one line is whole
+  return text;
+}
+
+RunMetrics read_metrics(const std::filesystem::path& run_directory) {
+  const std::filesystem::path path = run_directory / kMetricsName;
+  const std::string text = read_metrics_text(run_directory);
   Reader reader;
   for_each_line(text, 1, [&](size_t number, std::string_view line) {
     reader.add(Json::parse(line, fmt::format("{}: line {}", path.string(), number)));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace sluice {
@@ -30,9 +31,14 @@ struct RunMetrics {
   std::vector<ValidationMetrics> validations;
 };
 
-// Of a run's directory. A last line without an end is being written, or was cut off by a crash, and is left
-// out. Anything else that is no line of metrics is bad input that names the line. Keys that are not known
-// here are left alone: a newer version may write more.
+inline constexpr const char* kMetricsName = "metrics.jsonl";
+
+// Its lines that are whole. A last line without an end is being written, or was cut off by a crash, and is
+// left out.
+std::string read_metrics_text(const std::filesystem::path& run_directory);
+
+// Of a run's directory, as above. Anything else that is no line of metrics is bad input that names the line.
+// Keys that are not known here are left alone: a newer version may write more.
 RunMetrics read_metrics(const std::filesystem::path& run_directory);
 
 }  // namespace sluice

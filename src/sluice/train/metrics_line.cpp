@@ -7,8 +7,7 @@
 
 namespace sluice {
 
-MetricsLine read_metrics_line(std::string_view line) {
-  const auto object = nlohmann::ordered_json::parse(line);
+MetricsLine metrics_line(const nlohmann::ordered_json& object) {
   MetricsLine read{.kind = object.contains("validation_loss") ? MetricsKind::Validation : MetricsKind::Step,
                    .step = object.at("step").get<int64_t>(),
                    .figures = {}};
@@ -25,7 +24,9 @@ MetricsLine read_metrics_line(std::string_view line) {
 
 std::vector<MetricsLine> read_metrics_lines(std::string_view text) {
   std::vector<MetricsLine> lines;
-  for_each_line(text, 1, [&](size_t, std::string_view line) { lines.push_back(read_metrics_line(line)); });
+  for_each_line(text, 1, [&](size_t, std::string_view line) {
+    lines.push_back(metrics_line(nlohmann::ordered_json::parse(line)));
+  });
   return lines;
 }
 

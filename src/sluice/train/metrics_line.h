@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,10 +23,9 @@ struct MetricsLine {
   std::vector<Metric> figures;  // in the line's order, without the step; texts and lists are left out
 };
 
-// The line is the run's own, or was checked by the caller.
-MetricsLine read_metrics_line(std::string_view line);
+MetricsLine metrics_line(const nlohmann::ordered_json& object);
 
-// Every line of a metrics.jsonl.
+// Every line of a metrics.jsonl, which is the run's own or was checked by the caller.
 std::vector<MetricsLine> read_metrics_lines(std::string_view text);
 
 }  // namespace sluice

@@ -42,6 +42,7 @@ Run::Run(const RunParts& parts)
               {.batch = config_.pass_tokens / config_.sequence, .seed = config_.seed}) {
   if (config_.validation.share > 0) validation_ = sequences_of(config_, parts.shards, Split::Validation);
   decoder_.initialise(engine_, Random(config_.seed));
+  for (const TokenShard& shard : parts.shards) state_.data.push_back(shard.info().checksum);
   if (directory_.start() == RunStart::Resume) resume();
 }
 
@@ -54,8 +55,16 @@ void Run::resume() {
       damaged.push_back(step);
       continue;
     }
+    // Checkpoints of version 0.1.0 do not say.
+    if (!state->data.empty() && state->data != state_.data) {
+      throw bad_input({.where = directory_.path().string(),
+                       .what = "the data are not those that the run began with",
+                       .hint = "give the same files in the same order"});
+    }
     loader_.seek({.epoch = state->epoch, .index = state->position});
+    const std::vector<int64_t> data = std::move(state_.data);
     state_ = *state;
+    state_.data = data;
     monitor_ = SpikeMonitor(state_.recent_losses, state_.spikes);
     saved_step_ = state_.step;
     // Only now: what cannot be used makes room for what takes its place.
@@ -101,6 +110,7 @@ StepResult Run::step() {
     batches.push_back(loader_.next());
   const auto start = Clock::now();
   const StepResult result = trainer_.step(batches);
+  if (result.gradient_norm == 0) throw diverged("the gradient is zero: nothing can be learnt any more");
   if (!result.is_finite()) {
     throw diverged(
         fmt::format("loss {} and gradient norm {} are not finite", result.loss, result.gradient_norm));
@@ -126,8 +136,8 @@ void Run::validate(const RunHooks& hooks) {
                                  {"sequences", count},
                                  {"length", config_.sequence}};
   if (hooks.measure) line.update(hooks.measure(decoder_, *validation_));
-  // A sample may end inside a character.
-  directory_.append_metrics(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  directory_.append_metrics(line);
+  if (hooks.validated) hooks.validated(line);
   ++state_.stale_validations;
   if (state_.best_step >= 0 && loss >= state_.best_loss) return;
   state_.stale_validations = 0;
@@ -141,6 +151,7 @@ void Run::save() {
   state_.position = loader_.position().index;
   state_.recent_losses = monitor_.recent();
   state_.spikes = monitor_.spikes();
+  directory_.sync_metrics();  // a checkpoint is never newer than its metrics
   write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, directory_.tokenizer());
   saved_step_ = state_.step;
   directory_.point("latest", state_.step);
@@ -170,7 +181,7 @@ RunEnd Run::train(const RunHooks& hooks) {
         {"step", state_.step},        {"loss", result.loss},     {"gradient_norm", result.gradient_norm},
         {"rate", result.rate},        {"tokens", state_.tokens}, {"seconds", state_.seconds},
         {"spikes", monitor_.spikes()}};
-    directory_.append_metrics(line.dump());
+    directory_.append_metrics(line);
     if (hooks.stepped) hooks.stepped(result, state_);
     const bool validates = is_due(config_.validation.every);
     if (validates) validate(hooks);

@@ -28,6 +28,8 @@ struct RunParts {
 struct RunHooks {
   // After every step.
   std::function<void(const StepResult&, const RunState&)> stepped = {};
+  // The line of metrics that a validation wrote.
+  std::function<void(const nlohmann::ordered_json&)> validated = {};
   // Further figures for a line of validation; sees the validation sequences.
   std::function<nlohmann::ordered_json(Decoder&, const PackedSequences&)> measure = {};
 };
@@ -36,7 +38,7 @@ struct RunHooks {
 // look again.
 void check_data(const RunConfig& config, const std::vector<TokenShard>& shards);
 
-// A loss that is not finite. Trying again gives the same.
+// A loss that is not finite, or no gradient at all. Trying again gives the same.
 class Divergence : public Error {
  public:
   using Error::Error;

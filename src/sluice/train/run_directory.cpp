@@ -15,6 +15,7 @@
 #include "sluice/base/file_system.h"
 #include "sluice/base/json.h"
 #include "sluice/text/lines.h"
+#include "sluice/train/metrics_file.h"
 
 namespace sluice {
 namespace {
@@ -22,8 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStep = "step-";
-constexpr const char* kMetrics = "metrics.jsonl";
-constexpr size_t kMaxMetrics = size_t{1} << 32;  // bytes
 constexpr const char* kConfig = "config.json";
 constexpr const char* kTokenizer = "tokenizer.json";
 constexpr const char* kLock = ".lock";
@@ -128,7 +127,7 @@ fs::path RunDirectory::tokenizer() const {
 }
 
 void RunDirectory::open_metrics() {
-  metrics_.emplace(path_ / kMetrics);
+  metrics_.emplace(path_ / kMetricsName);
 }
 
 fs::path RunDirectory::checkpoint(int64_t step) const {
@@ -173,32 +172,35 @@ void RunDirectory::point(const std::string& link, int64_t step) const {
   if (error) throw system_failure(path_ / link, "cannot link", error);
 }
 
-void RunDirectory::append_metrics(const std::string& line) {
-  metrics_->append(line + "\n");
-  const MetricsLine figures = read_metrics_line(line);
+void RunDirectory::append_metrics(const nlohmann::ordered_json& line) {
+  // A sample may end inside a character.
+  metrics_->append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  const MetricsLine figures = metrics_line(line);
   csv_.append(figures);
   events_.append(figures);
 }
 
+void RunDirectory::sync_metrics() {
+  metrics_->sync();
+}
+
 nlohmann::ordered_json RunDirectory::last_validation() const {
   nlohmann::ordered_json last;
-  const std::string text = read_text(path_ / kMetrics, kMaxMetrics);
-  for_each_line(text, 1, [&](size_t, std::string_view line) {
-    if (line.find("\"validation_loss\"") == std::string_view::npos || !line.ends_with('}')) return;
-    last = nlohmann::ordered_json::parse(line, nullptr, false);
+  for_each_line(read_metrics_text(path_), 1, [&](size_t, std::string_view line) {
+    const auto object = nlohmann::ordered_json::parse(line, nullptr, false);
+    if (object.is_object() && object.contains("validation_loss")) last = object;
   });
-  return last.is_object() ? last : nlohmann::ordered_json();
+  return last;
 }
 
 void RunDirectory::cut_metrics(int64_t step) {
-  const std::string old = read_text(path_ / kMetrics, kMaxMetrics);
+  const std::string old = read_metrics_text(path_);
   std::string kept;
   for_each_line(old, 1, [&](size_t number, std::string_view line) {
-    if (!line.ends_with('}')) return;  // cut off by a crash
-    const Json json = Json::parse(line, fmt::format("{}: line {}", kMetrics, number));
+    const Json json = Json::parse(line, fmt::format("{}: line {}", kMetricsName, number));
     if (json.integer("step") <= step) kept.append(line).append("\n");
   });
-  write_file_atomically(path_ / kMetrics, kept);
+  write_file_atomically(path_ / kMetricsName, kept);
   open_metrics();  // the old file has lost its name
   const std::vector<MetricsLine> lines = read_metrics_lines(kept);
   csv_.rewrite(lines);

@@ -56,7 +56,10 @@ class RunDirectory {
   void point(const std::string& link, int64_t step) const;
 
   // One line of metrics.jsonl. After a crash the file may hold steps that will be taken again.
-  void append_metrics(const std::string& line);
+  void append_metrics(const nlohmann::ordered_json& line);
+
+  // Waits until the lines are on the disk.
+  void sync_metrics();
 
   // The figures of the last validation as they stand in metrics.jsonl; null if there was none.
   nlohmann::ordered_json last_validation() const;

@@ -12,7 +12,7 @@
 
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/crc32c.h"
-#include "sluice/base/error.h"
+#include "sluice/base/file_system.h"
 
 namespace sluice {
 namespace {
@@ -111,7 +111,7 @@ void TensorBoardEvents::find_or_name_file() {
     path_ = entry.path();
     birth_ = *birth;
   }
-  if (error) throw failure({.where = directory_.string(), .what = "cannot read: " + error.message()});
+  if (error) throw system_failure(directory_, "cannot read", error);
   if (!path_.empty()) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   birth_ = std::chrono::duration_cast<std::chrono::seconds>(now).count();
@@ -134,7 +134,9 @@ void TensorBoardEvents::append(const MetricsLine& line) {
     find_or_name_file();
     file_.emplace(path_);
     std::error_code error;
-    if (fs::file_size(path_, error) == 0 && !error) file_->append(version_record(birth_));
+    const auto size = fs::file_size(path_, error);
+    if (error) throw system_failure(path_, "cannot look at it", error);
+    if (size == 0) file_->append(version_record(birth_));
   }
   file_->append(record(line));
 }

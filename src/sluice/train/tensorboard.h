@@ -16,8 +16,8 @@ namespace sluice {
 // There is one event file per run, and a run that is resumed keeps it: with two, TensorBoard would show the
 // steps between checkpoint and crash twice.
 //
-// An event's time is the file's birth, which its name holds, plus the seconds trained. So a rewritten file
-// begins with the very bytes of the old one, and a TensorBoard that is reading it does not stumble.
+// An event's time is the file's birth, which its name holds, plus the seconds trained: a rewritten file
+// begins with the very bytes of the old one.
 class TensorBoardEvents {
  public:
   explicit TensorBoardEvents(std::filesystem::path directory) : directory_(std::move(directory)) {}

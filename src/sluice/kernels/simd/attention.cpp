@@ -26,7 +26,8 @@ struct RunningSoftmax {
 // The sum of exp(score - top) · (score - top) over a row of scores that are not scaled yet.
 float weighted_scores(const float* scores, int64_t n, float scale, float top) {
   return sum(n, [&](int64_t i, auto part, Vector total) {
-    const Vector x = hn::MulSub(set(scale), load(scores + i, part), set(top));
+    // Of a score of -inf nothing is left, not 0 · inf.
+    const Vector x = hn::Max(hn::MulSub(set(scale), load(scores + i, part), set(top)), set(-kLargestFloat));
     return hn::Add(total, pad(hn::Mul(exp(x), x), 0.0F, part));
   });
 }
@@ -47,16 +48,18 @@ float take_scores(RunningSoftmax& softmax, const ScoreRow& row, Entropy entropy)
   const float here =
       largest(n, [&](int64_t i, auto part) { return hn::Mul(factor, load(row.scores + i, part)); });
   const float top = here > softmax.top ? here : softmax.top;
-  const float correction = hn::GetLane(exp(set(softmax.top - top)));
+  // While all scores are -inf, any number may be subtracted from them but -inf itself.
+  const float base = top == -kInfinity ? 0.0F : top;
+  const float correction = hn::GetLane(exp(set(softmax.top - base)));
   if (entropy == Entropy::Wanted) {
     // With nothing summed up, the old top is -inf and 0 · inf would follow.
     const float moved = softmax.sum > 0 ? softmax.weighted + softmax.sum * (softmax.top - top) : 0.0F;
-    softmax.weighted = correction * moved + weighted_scores(scores, n, scale, top);
+    softmax.weighted = correction * moved + weighted_scores(scores, n, scale, base);
   }
   // One sum: the next exp is longer than its addition, and more would leave exp's constants no registers.
   Vector total = hn::Zero(tag);
   for_each_vector(0, n, [&](int64_t i, auto part) {
-    const Vector p = exp(hn::MulSub(factor, load(row.scores + i, part), set(top)));
+    const Vector p = exp(hn::MulSub(factor, load(row.scores + i, part), set(base)));
     store(p, row.scores + i, part);
     total = hn::Add(total, pad(p, 0.0F, part));
   });

@@ -140,7 +140,7 @@ std::string validation_line(int64_t step, const std::string& gate = "0.25") {
   return fmt::format(R"({{"step":{},"validation_loss":2.5,"sample":"a, \"b\"","gate":{}}})", step, gate);
 }
 
-class MetricsFiles : public testing::Test {
+class MetricsFormats : public testing::Test {
  protected:
   std::string text(const std::string& name) const { return read_text(directory_.path() / name, 1 << 20); }
   std::string events_text() const {
@@ -152,32 +152,32 @@ class MetricsFiles : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(MetricsFiles, csv_has_a_table_of_steps_and_one_of_validations) {
+TEST_F(MetricsFormats, csv_has_a_table_of_steps_and_one_of_validations) {
   MetricsCsv csv(directory_.path());
-  csv.append(read_metrics_line(step_line(1, 3.25)));
-  csv.append(read_metrics_line(step_line(2, 3.125)));
-  csv.append(read_metrics_line(validation_line(2)));
+  csv.append(metrics_line(nlohmann::ordered_json::parse(step_line(1, 3.25))));
+  csv.append(metrics_line(nlohmann::ordered_json::parse(step_line(2, 3.125))));
+  csv.append(metrics_line(nlohmann::ordered_json::parse(validation_line(2))));
   EXPECT_EQ(text("train.csv"), "step,loss,rate,seconds\n1,3.25,0.001,0.5\n2,3.125,0.001,1\n");
   EXPECT_EQ(text("validation.csv"), "step,validation_loss,gate\n2,2.5,0.25\n") << "and no texts";
 }
 
-TEST_F(MetricsFiles, csv_keeps_its_columns_until_it_is_written_anew) {
+TEST_F(MetricsFormats, csv_keeps_its_columns_until_it_is_written_anew) {
   MetricsCsv csv(directory_.path());
-  csv.append(read_metrics_line(R"({"step":1,"loss":2,"rate":null})"));
-  csv.append(read_metrics_line(R"({"step":2,"new, one":4,"loss":1})"));
+  csv.append(metrics_line(nlohmann::ordered_json::parse(R"({"step":1,"loss":2,"rate":null})")));
+  csv.append(metrics_line(nlohmann::ordered_json::parse(R"({"step":2,"new, one":4,"loss":1})")));
   EXPECT_EQ(text("train.csv"), "step,loss,rate\n1,2,\n2,1,\n");
   csv.rewrite(read_metrics_lines("{\"step\":1,\"loss\":2}\n{\"step\":2,\"new, one\":4,\"loss\":1}\n"));
-  csv.append(read_metrics_line(R"({"step":3,"loss":0.5,"new, one":5})"));
+  csv.append(metrics_line(nlohmann::ordered_json::parse(R"({"step":3,"loss":0.5,"new, one":5})")));
   EXPECT_EQ(text("train.csv"), "step,loss,\"new, one\"\n1,2,\n2,1,4\n3,0.5,5\n");
   csv.rewrite({});
   EXPECT_FALSE(fs::exists(directory_.path() / "train.csv"));
 }
 
-TEST_F(MetricsFiles, events_can_be_read_by_others) {
+TEST_F(MetricsFormats, events_can_be_read_by_others) {
   TensorBoardEvents writer(directory_.path());
-  writer.append(read_metrics_line(step_line(1, 3.25)));
-  writer.append(read_metrics_line(step_line(int64_t{1} << 40, 3.125)));
-  writer.append(read_metrics_line(validation_line(300, "null")));
+  writer.append(metrics_line(nlohmann::ordered_json::parse(step_line(1, 3.25))));
+  writer.append(metrics_line(nlohmann::ordered_json::parse(step_line(int64_t{1} << 40, 3.125))));
+  writer.append(metrics_line(nlohmann::ordered_json::parse(validation_line(300, "null"))));
   const std::string name = event_files(directory_.path()).at(0).filename().string();
   EXPECT_TRUE(name.starts_with("events.out.tfevents.") && name.ends_with(".sluice")) << name;
   const std::vector<ReadEvent> events = read_events(events_text());
@@ -195,23 +195,24 @@ TEST_F(MetricsFiles, events_can_be_read_by_others) {
   EXPECT_EQ(events[3].time, events[2].time);
 }
 
-// The only place that knows how a run directory is made.
-TEST_F(MetricsFiles, of_a_resumed_run_have_every_step_once) {
+TEST_F(MetricsFormats, of_a_resumed_run_have_every_step_once) {
   const fs::path path = directory_.path();
   std::string whole;
   {
     RunDirectory run = RunDirectory::create(path, {.config = "{}"});
-    for (int64_t step = 1; step <= 4; ++step) run.append_metrics(step_line(step, 3));
+    for (int64_t step = 1; step <= 4; ++step)
+      run.append_metrics(nlohmann::ordered_json::parse(step_line(step, 3)));
     whole = events_text();
-    run.append_metrics(validation_line(4));
-    run.append_metrics(step_line(5, 3));
-    run.append_metrics(step_line(6, 3));  // and killed; the checkpoint is of step 4
+    run.append_metrics(nlohmann::ordered_json::parse(validation_line(4)));
+    run.append_metrics(nlohmann::ordered_json::parse(step_line(5, 3)));
+    run.append_metrics(
+        nlohmann::ordered_json::parse(step_line(6, 3)));  // and killed; the checkpoint is of step 4
   }
   RunDirectory run = RunDirectory::open(path);
   run.cut_metrics(4);
   EXPECT_TRUE(events_text().starts_with(whole)) << "the events that stay are the same bytes";
-  run.append_metrics(step_line(5, 2));
-  run.append_metrics(validation_line(5));
+  run.append_metrics(nlohmann::ordered_json::parse(step_line(5, 2)));
+  run.append_metrics(nlohmann::ordered_json::parse(validation_line(5)));
   EXPECT_EQ(text("train.csv"),
             "step,loss,rate,seconds\n1,3,0.001,0.5\n2,3,0.001,1\n3,3,0.001,1.5\n"
             "4,3,0.001,2\n5,2,0.001,2.5\n");
@@ -221,11 +222,11 @@ TEST_F(MetricsFiles, of_a_resumed_run_have_every_step_once) {
   EXPECT_EQ(steps, (std::vector<int64_t>{0, 1, 2, 3, 4, 4, 5, 5}));
 }
 
-TEST_F(MetricsFiles, that_cannot_be_written_are_named) {
+TEST_F(MetricsFormats, that_cannot_be_written_are_named) {
   fs::create_directory(directory_.path() / "train.csv");
   MetricsCsv csv(directory_.path());
   try {
-    csv.append(read_metrics_line(step_line(1, 3)));
+    csv.append(metrics_line(nlohmann::ordered_json::parse(step_line(1, 3))));
     FAIL() << "a directory was written";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::Failed);
