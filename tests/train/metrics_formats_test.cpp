@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
