@@ -38,6 +38,11 @@ TEST(LineChart, says_title_names_and_labels) {
   for (const char* text : {"Title", "red", "step", "loss", "0.2"}) EXPECT_TRUE(canvas.says(text)) << text;
 }
 
+TEST(LineChart, has_two_round_values_at_least_beside_a_short_axis) {
+  const RecordingCanvas canvas = drawn(chart_of({0, 1}, {0.0161, 0.0239}), {0, 0, 340, 250});
+  EXPECT_TRUE(canvas.says("0.018") && canvas.says("0.020")) << "0.020 alone says nothing of the scale";
+}
+
 TEST(LineChart, draws_higher_values_higher_and_later_ones_to_the_right) {
   const auto lines = data_lines(drawn(chart_of({0, 1, 2}, {1, 3, 2})));
   ASSERT_EQ(lines.size(), 1U);

@@ -59,7 +59,11 @@ double widest(const std::vector<Tick>& ticks) {
 }
 
 std::vector<Tick> y_ticks(const Axis& axis, double height) {
-  return axis.ticks(std::max(2, static_cast<int>(height / kRowsPerTick)));
+  const int most = std::max(2, static_cast<int>(height / kRowsPerTick));
+  std::vector<Tick> ticks = axis.ticks(most);
+  // One round value alone says nothing of the scale: then a few more than there is much room for.
+  for (int more = most + 1; ticks.size() < 2 && more <= 2 * most; ++more) ticks = axis.ticks(more);
+  return ticks;
 }
 
 // As many as fit beside each other.
