@@ -39,7 +39,7 @@ TEST(LineChart, says_title_names_and_labels) {
 }
 
 TEST(LineChart, has_two_round_values_at_least_beside_a_short_axis) {
-  const RecordingCanvas canvas = drawn(chart_of({0, 1}, {0.0161, 0.0239}), {0, 0, 340, 250});
+  const RecordingCanvas canvas = drawn(chart_of({0, 1}, {0.0161, 0.0239}), {0, 0, 340, 200});
   EXPECT_TRUE(canvas.says("0.018") && canvas.says("0.020")) << "0.020 alone says nothing of the scale";
 }
 
