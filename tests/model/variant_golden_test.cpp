@@ -7,8 +7,8 @@
 #include "sluice/model/checkpoint.h"
 #include "sluice/ops/linear_cross_entropy.h"
 #include "sluice/probe/trace.h"
-#include "tests/kernels/instruction_sets.h"
 #include "tests/model/golden.h"
+#include "tests/ops/every_set.h"
 
 namespace sluice::test {
 namespace {
@@ -55,12 +55,10 @@ class VariantGolden : public testing::TestWithParam<std::string> {
   // Calls body(engine, decoder) on every instruction set of this machine.
   template <class Body>
   void on_every_set(const Body& body) {
-    for (const Isa isa : sets_of_this_machine()) {
-      SCOPED_TRACE(name_of(isa));
-      Engine engine({.isa = {.name = std::string(name_of(isa)), .source = "test"}});
+    with_every_set([&](Engine& engine) {
       const auto decoder = load_model(engine, kVariants / GetParam(), DType::F32);
       body(engine, *decoder);
-    }
+    });
   }
 
   const SafetensorsFile expected_{kVariants / GetParam() / "expected.safetensors"};

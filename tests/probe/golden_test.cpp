@@ -4,6 +4,7 @@
 #include "sluice/base/json.h"
 #include "sluice/eval/perplexity.h"
 #include "sluice/model/checkpoint.h"
+#include "tests/ops/every_set.h"
 #include "tests/probe/golden.h"
 
 namespace sluice {
@@ -17,12 +18,10 @@ class Golden : public testing::TestWithParam<std::string> {
 
 TEST_P(Golden, trace_in_f32_agrees_with_the_official_code_on_every_instruction_set) {
   const SafetensorsFile file = expected();
-  for (const Isa isa : available_isas(detect_cpu())) {
-    SCOPED_TRACE(name_of(isa));
-    Engine engine({.isa = {.name = std::string(name_of(isa)), .source = "test"}});
+  test::with_every_set([&](Engine& engine) {
     const auto decoder = load_model(engine, directory(), DType::F32);
     expect_agreement(trace({engine}, *decoder, ids_of(file)), file);
-  }
+  });
 }
 
 TEST_P(Golden, logits_in_bf16_are_within_two_percent) {

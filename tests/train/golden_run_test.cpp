@@ -4,8 +4,8 @@
 
 #include "sluice/base/json.h"
 #include "sluice/train/run_config.h"
-#include "tests/kernels/instruction_sets.h"
 #include "tests/model/golden.h"
+#include "tests/ops/every_set.h"
 
 namespace sluice::test {
 namespace {
@@ -35,9 +35,7 @@ class GoldenRun : public testing::TestWithParam<std::string> {
   // weights.
   template <class Body>
   void on_every_set(const Body& body) {
-    for (const Isa isa : sets_of_this_machine()) {
-      SCOPED_TRACE(name_of(isa));
-      Engine engine({.isa = {.name = std::string(name_of(isa)), .source = "test"}});
+    with_every_set([&](Engine& engine) {
       Decoder decoder(config_.model);
       for (const NamedParameter& named : decoder.parameters()) {
         Parameter& parameter = *named.parameter;
@@ -45,7 +43,7 @@ class GoldenRun : public testing::TestWithParam<std::string> {
                                               stored<float>(expected_, "initial." + parameter.name));
       }
       body(engine, decoder);
-    }
+    });
   }
 
   TrainerOptions in(Precision precision) const {

@@ -5,6 +5,7 @@
 
 #include "sluice/base/random.h"
 #include "sluice/train/trainer.h"
+#include "tests/model/small_model.h"
 
 namespace sluice {
 namespace {
@@ -27,17 +28,10 @@ Batch batch_of(const Random& random) {
 }
 
 ModelConfig small_gated_model() {
-  return {.vocabulary = kVocabulary,
-          .hidden = 32,
-          .layers = 2,
-          .heads = 4,
-          .kv_heads = 2,
-          .head_dim = 8,
-          .feed_forward = 64,
-          .positions = kLength,
-          .tied = false,
-          .rotary = 8,
-          .gates = {{}}};
+  ModelConfig config = small_model();
+  config.vocabulary = kVocabulary;
+  config.gates = {{}};
+  return config;
 }
 
 std::vector<double> losses_in(Precision precision) {
