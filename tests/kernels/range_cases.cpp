@@ -142,6 +142,29 @@ void add_few_rows(std::vector<RangeCase>& cases) {
                    }});
 }
 
+void add_few_rows_tiles(std::vector<RangeCase>& cases) {
+  constexpr int64_t kRows = 4, kStrips = 4, kOutputs = kStrips * kTileRows, kWidth = 75;
+  const Floats x = normal(kRows * kWidth, 1), addend = normal(kOutputs, 3);
+  std::vector<Bf16> tiles;
+  for (const float value : normal(packed_count(kOutputs, kWidth), 2)) tiles.push_back(to_bf16(value));
+  // Sixteen outputs of every row.
+  cases.push_back({"few_rows_tiles",
+                   kStrips,
+                   {output(kRows * kOutputs, kTileRows, kStrips)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.few_rows_tiles({.rows = kRows,
+                                             .depth = kWidth,
+                                             .x = x.data(),
+                                             .b = tiles.data(),
+                                             .y = {.m = kRows,
+                                                   .n = kOutputs,
+                                                   .c = out[0].values.data(),
+                                                   .c_stride = kOutputs,
+                                                   .addend = addend.data()}},
+                                            range);
+                   }});
+}
+
 void add_optimizer(std::vector<RangeCase>& cases) {
   constexpr int64_t kCount = 203;
   Output second = output(kCount);
@@ -355,6 +378,7 @@ std::vector<RangeCase> range_cases() {
   add_elementwise(cases);
   add_sums(cases);
   add_few_rows(cases);
+  add_few_rows_tiles(cases);
   add_optimizer(cases);
   add_embedding(cases);
   add_rms_norm(cases);

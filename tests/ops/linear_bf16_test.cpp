@@ -35,7 +35,7 @@ void expect_products(const Context& context, const Sizes& sizes, const std::stri
   const Tensor x = normal(context, {sizes.rows, sizes.width}, 1);
   const Tensor weight = convert(context, normal(context, {sizes.outputs, sizes.width}, 2), DType::BF16);
   const Tensor bias = normal(context, {sizes.outputs}, 3);
-  const Tensor y = linear(context, Var(x), Var(weight), Var(bias)).value();
+  const Tensor y = linear(context, Var(x), {Var(weight), Var(bias)}).value();
   // Sums of `width` products of order one, added up in f32.
   const double tolerance = 1e-6 * std::sqrt(static_cast<double>(sizes.width)) * 8;
   for (int64_t row = 0; row < sizes.rows; ++row) {
@@ -66,7 +66,7 @@ TEST(LinearBf16, gives_the_same_bits_for_any_number_of_threads) {
     Engine engine({.threads = threads});
     const Context context{engine};
     const Tensor weight = convert(context, normal(context, {300, 257}, 2), DType::BF16);
-    const auto y = linear(context, Var(normal(context, {rows, 257}, 1)), Var(weight)).value();
+    const auto y = linear(context, Var(normal(context, {rows, 257}, 1)), {Var(weight)}).value();
     const auto values = y.values<float>();
     return std::vector<float>(values.begin(), values.end());
   };

@@ -8,8 +8,8 @@
 #include "sluice/ops/attention.h"
 #include "sluice/ops/clip.h"
 #include "sluice/ops/embedding.h"
+#include "sluice/ops/feed_forward.h"
 #include "sluice/ops/gate.h"
-#include "sluice/ops/linear.h"
 #include "sluice/ops/linear_cross_entropy.h"
 #include "sluice/ops/norm_rope.h"
 #include "sluice/ops/rms_norm.h"
@@ -58,13 +58,46 @@ void add_linear_cases(std::vector<OpCase>& cases) {
     cases.push_back(
         {.name = "linear_" + size,
          .operands = {{n, k}, {m, k}},
-         .apply = [](const Context& context, const Vars& in) { return linear(context, in[0], in[1]); },
+         .apply = [](const Context& context, const Vars& in) { return linear(context, in[0], {in[1]}); },
          .sum_length = longest});
-    cases.push_back(
-        {.name = "linear_bias_" + size,
-         .operands = {{n, k}, {m, k}, {m}},
-         .apply = [](const Context& context, const Vars& in) { return linear(context, in[0], in[1], in[2]); },
-         .sum_length = longest});
+    cases.push_back({.name = "linear_bias_" + size,
+                     .operands = {{n, k}, {m, k}, {m}},
+                     .apply =
+                         [](const Context& context, const Vars& in) {
+                           return linear(context, in[0], {in[1], in[2]});
+                         },
+                     .sum_length = longest});
+    cases.push_back({.name = "linear_residual_" + size,
+                     .operands = {{n, k}, {m, k}, {m}, {n, m}},
+                     .apply =
+                         [](const Context& context, const Vars& in) {
+                           return add_linear(context, in[3], in[0], {in[1], in[2]});
+                         },
+                     .sum_length = longest});
+    cases.push_back({.name = "linears_" + size,
+                     .operands = {{n, k}, {m, k}, {m, k}},
+                     .apply =
+                         [](const Context& context, const Vars& in) {
+                           const std::array<LinearWeights, 2> both = {{{in[1]}, {in[2]}}};
+                           const Vars ys = linears(context, in[0], both);
+                           return swiglu(context, ys[0], ys[1]);
+                         },
+                     .sum_length = longest});
+  }
+}
+
+void add_feed_forward_cases(std::vector<OpCase>& cases) {
+  struct Size {
+    int64_t n, d, f;
+  };
+  for (const auto [n, d, f] : {Size{0, 3, 5}, Size{1, 1, 1}, Size{3, 5, 7}, Size{17, 33, 31}}) {
+    cases.push_back({.name = fmt::format("feed_forward_{}x{}x{}", n, d, f),
+                     .operands = {{n, d}, {f, d}, {f, d}, {d, f}, {n, d}},
+                     .apply =
+                         [](const Context& context, const Vars& in) {
+                           return feed_forward(context, in[0], {{in[1]}, {in[2]}, {in[3]}}, in[4]);
+                         },
+                     .sum_length = std::max({n, d, f})});
   }
 }
 
@@ -255,6 +288,7 @@ std::vector<OpCase> op_cases() {
   std::vector<OpCase> cases;
   add_embedding_cases(cases);
   add_linear_cases(cases);
+  add_feed_forward_cases(cases);
   add_norm_cases(cases);
   add_norm_rope_cases(cases);
   add_attention_cases(cases);

@@ -33,7 +33,7 @@ Outcome run(Activations activations) {
   for (int i = 0; i < kDepth; ++i) {
     x = run_block(context, activations, {x}, [&](const Context& inner, const std::vector<Var>& in) {
       Var y = in[0];
-      for (int j = 0; j < 4; ++j) y = swiglu(inner, linear(inner, y, use(inner, weight)), y);
+      for (int j = 0; j < 4; ++j) y = swiglu(inner, linear(inner, y, {use(inner, weight)}), y);
       return y;
     });
   }

@@ -68,7 +68,7 @@ TEST_F(TapeTest, accumulates_products_over_backward_passes) {
   for (int pass = 1; pass <= 2; ++pass) {
     Tape tape;
     const Context context{engine_, &tape};
-    tape.backward(context, linear(context, Var(x), use(context, weight)));
+    tape.backward(context, linear(context, Var(x), {use(context, weight)}));
     EXPECT_EQ(floats(weight.grad), (std::vector<float>{10.0F * pass, 20.0F * pass}));
   }
 }

@@ -63,7 +63,7 @@ ToyModel::BlockWeights ToyModel::make_block(const std::string& prefix) {
 
 Var ToyModel::attention_part(const Context& context, const BlockWeights& w, const Var& x) const {
   const Var normed = rms_norm(context, x, use(context, *w.attention_norm));
-  const auto project = [&](Parameter* weight) { return linear(context, normed, use(context, *weight)); };
+  const auto project = [&](Parameter* weight) { return linear(context, normed, {use(context, *weight)}); };
   Var q = norm_rope(context, project(w.q), use(context, *w.q_norm), rotary_, {.heads = kHeads});
   Var k = norm_rope(context, project(w.k), use(context, *w.k_norm), rotary_, {.heads = kKvHeads});
   q = gate(context, q, project(w.g4), kHeads,
@@ -75,7 +75,7 @@ Var ToyModel::attention_part(const Context& context, const BlockWeights& w, cons
   const Var v = gate(context, project(w.v), project(w.g2), kKvHeads, {.granularity = Granularity::Headwise});
   const Var y = attention(context, {q, k, v}, sequences_, {.heads = kHeads, .kv_heads = kKvHeads});
   const Var gated = gate(context, y, project(w.g1), kHeads, {});
-  const Var out = linear(context, gated, use(context, *w.o));
+  const Var out = linear(context, gated, {use(context, *w.o)});
   const Var constant = repeat_row(context, use(context, *w.g5), out.rows());
   return gate(context, out, constant, 1, {.activation = Activation::TwoSigmoid});
 }
@@ -83,9 +83,9 @@ Var ToyModel::attention_part(const Context& context, const BlockWeights& w, cons
 Var ToyModel::block(const Context& context, const BlockWeights& w, const Var& x) const {
   const Var middle = add(context, x, attention_part(context, w, x));
   const Var normed = rms_norm(context, middle, use(context, *w.mlp_norm));
-  const Var hidden = swiglu(context, linear(context, normed, use(context, *w.gate)),
-                            linear(context, normed, use(context, *w.up)));
-  return add(context, middle, linear(context, hidden, use(context, *w.down)));
+  const Var hidden = swiglu(context, linear(context, normed, {use(context, *w.gate)}),
+                            linear(context, normed, {use(context, *w.up)}));
+  return add(context, middle, linear(context, hidden, {use(context, *w.down)}));
 }
 
 float ToyModel::train_step(int step, Activations activations) {

@@ -107,6 +107,14 @@ MappedFile::~MappedFile() {
   unmap(bytes_);
 }
 
+void forget_mapped_pages(std::span<const std::byte> part) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t begin = (first + page - 1) / page * page, end = (first + part.size()) / page * page;
+  // Only a hint: if the system does not follow it, the pages stay.
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 std::string read_text(const fs::path& path, std::size_t max_bytes) {
   const FileDescriptor file = open_for_reading(path, 0);
   const auto size = static_cast<std::size_t>(status_of(file, path).st_size);  // 0 for pipes

@@ -24,6 +24,9 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
+// Lets the system drop the pages that lie wholly in a part of a mapped file; reading brings them back.
+void forget_mapped_pages(std::span<const std::byte> part);
+
 // The whole content; refuses more than max_bytes. Pipes and /dev/stdin are fine.
 std::string read_text(const std::filesystem::path& path, std::size_t max_bytes);
 

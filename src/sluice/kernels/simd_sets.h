@@ -14,7 +14,6 @@ PeakKernels peak();
 namespace simd_avx512 {
 void fill(Kernels<float>& table);
 PeakKernels peak();
-void write_tile_sums(const TileProduct<float>& args, const TileUnit& unit, const float* sums);
 }  // namespace simd_avx512
 
 }  // namespace sluice

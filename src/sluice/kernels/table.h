@@ -28,8 +28,12 @@ struct Kernels {
 
   RangeKernel<PackTiles<T>> pack_tiles = nullptr;
   RangeKernel<PackTiles<Bf16>> pack_tiles_bf16 = nullptr;
-  // The last argument is a workspace of kTileWorkspace elements, aligned to 64 bytes.
-  void (*tile_product)(const TileProduct<T>&, const TileUnit&, T* workspace) = nullptr;
+  // The last argument is a workspace of kTileWorkspace elements, aligned to 64 bytes, with the sums at its
+  // beginning.
+  void (*tile_sums)(const TileOperands&, const TileUnit&, T* workspace) = nullptr;
+  void (*store_sums)(const StoreSums<T>&, const TileUnit&, const T* sums) = nullptr;
+  void (*store_swiglu)(const StoreSwiglu&, const TileUnit&, const T* gate_sums, const T* up_sums) = nullptr;
+  RangeKernel<FewRowsTiles<T>> few_rows_tiles = nullptr;
 
   RangeKernel<ScaledAdd<T>> scaled_add = nullptr;
   RangeKernel<Scale<T>> scale = nullptr;

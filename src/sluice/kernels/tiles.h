@@ -50,18 +50,15 @@ struct PackTiles {
   Bf16* tiles = nullptr;  // [packed_count(outer, depth)]
 };
 
-// C[m, n] = A · Bᵀ of packed operands, or added to C.
-template <class T>
-struct TileProduct {
-  int64_t m = 0, n = 0, k = 0;
-  const Bf16* a = nullptr;  // A tiles, outer m
-  const Bf16* b = nullptr;  // B tiles, outer n
-  T* c = nullptr;
-  int64_t c_stride = 0;
-  Output output = Output::Overwrite;
+// Packed operands of a product: A tiles of outer m and B tiles of outer n, both of this depth.
+struct TileOperands {
+  const Bf16* a = nullptr;
+  const Bf16* b = nullptr;
+  int64_t depth = 0;
 };
 
-// The part of a product that one call computes: pairs of strips of A and of B, at most kUnitPairs each.
+// The part of a product that one call computes: pairs of strips of A and of B, at most kUnitPairs each. Its
+// sums lie tile by tile: [strips of A, strips of B, 16, 16], those of padding among them.
 struct TileUnit {
   int64_t a_begin = 0, a_end = 0;
   int64_t b_begin = 0, b_end = 0;
@@ -75,8 +72,35 @@ inline constexpr int64_t kUnitPairs = 8;
 // in the first cache while all of B's pass by.
 inline constexpr int64_t kDepthTiles = 16;
 
-// Floats of workspace that a unit needs: its sums, and a strip of A as the kernel likes it.
+// Floats of workspace that the sums of a unit need: they come first, a strip of A as the kernel likes it
+// after them.
 inline constexpr int64_t kTileWorkspace =
     kUnitPairs * kUnitPairs * 4 * kTileRows * kTileRows + kTileRows * kDepthTiles * kTileDepth;
+
+// C[m, n] = the sums, plus the addend if there is one: C itself, another matrix or one row for all of them.
+template <class T>
+struct StoreSums {
+  int64_t m = 0, n = 0;
+  T* c = nullptr;
+  int64_t c_stride = 0;
+  const T* addend = nullptr;
+  int64_t addend_stride = 0;  // 0: one row
+};
+
+// silu(sums of the gate) · sums of up, as the A tiles of the next product.
+struct StoreSwiglu {
+  int64_t n = 0;          // columns, the depth of that product
+  Bf16* tiles = nullptr;  // [packed_count(m, n)]
+};
+
+// y[rows, outer] = x · Bᵀ for a few rows and a packed B, plus the addend as in StoreSums: what FewRowsProduct
+// is for a matrix as it is stored. Ranges count strips.
+template <class T>
+struct FewRowsTiles {
+  int64_t rows = 0, depth = 0;
+  const T* x = nullptr;  // [rows, depth]
+  const Bf16* b = nullptr;
+  StoreSums<T> y = {};
+};
 
 }  // namespace sluice

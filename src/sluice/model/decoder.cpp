@@ -59,17 +59,36 @@ Var Decoder::block(const Context& context, int64_t layer, const Var& x, const Pl
     return tap(context, {layer, point}, value.shape(), value);
   };
   const Var input = watched_rows(points::kAttentionInput, b.attention_norm.apply(context, x));
-  const Var mixed = b.attention.apply(context, layer, input, placement, cache);
-  const Var attended =
-      watched_rows(points::kAttentionOut, finished(context, b.attention_out_norm, config_.clip, mixed));
-  const Var middle = watched_rows(points::kMiddle, add(context, x, attended));
+  // A branch adds itself to the stream unless something happens to its output on the way, or somebody looks.
+  const auto is_direct = [&](std::string_view point, const Norm& norm) {
+    return !norm.present() && !config_.clip && !watched(context, {layer, point});
+  };
+  const auto added = [&](const Var& stream, std::string_view point, Norm& norm, const Var& y) {
+    return add(context, stream, watched_rows(point, finished(context, norm, config_.clip, y)));
+  };
+  AttentionCall call{.layer = layer, .placement = placement, .cache = cache};
+  const bool adds_attention =
+      is_direct(points::kAttentionOut, b.attention_out_norm) && b.attention.ends_in_projection();
+  if (adds_attention) call.residual = x;
+  const Var attended = b.attention.apply(context, input, call);
+  const Var middle = watched_rows(
+      points::kMiddle,
+      adds_attention ? attended : added(x, points::kAttentionOut, b.attention_out_norm, attended));
   const Var mlp_input = watched_rows(points::kMlpInput, b.mlp_norm.apply(context, middle));
-  const Var fed = watched_rows(
-      points::kMlpOut, finished(context, b.mlp_out_norm, config_.clip, b.mlp.apply(context, mlp_input)));
-  return watched_rows(points::kResidual, add(context, middle, fed));
+  const bool adds_mlp = is_direct(points::kMlpOut, b.mlp_out_norm);
+  const Var fed = b.mlp.apply(context, mlp_input, adds_mlp ? middle : Var());
+  return watched_rows(points::kResidual,
+                      adds_mlp ? fed : added(middle, points::kMlpOut, b.mlp_out_norm, fed));
 }
 
-Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& placement, KvCaches* caches) {
+// Weights in bf16 never change, so what was packed of them serves every pass.
+Context Decoder::own_packed(const Context& context) {
+  const bool narrow = output_weight().value.dtype() == DType::BF16;
+  return narrow && context.packed == nullptr ? context.with_packed(&packed_) : context;
+}
+
+Var Decoder::hidden(const Context& given, const Tensor& ids, const Placement& placement, KvCaches* caches) {
+  const Context context = own_packed(given);
   SLUICE_ASSERT(caches == nullptr || caches->size() == blocks_.size(), "decoder: {} caches for {} layers",
                 caches->size(), blocks_.size());
   const auto watched_rows = [&](std::string_view point, const Var& value) {
@@ -88,7 +107,7 @@ Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& 
 }
 
 Var Decoder::logits(const Context& context, const Var& hidden) {
-  const Var y = linear(context, hidden, use(context, output_weight()));
+  const Var y = linear(own_packed(context), hidden, {use(context, output_weight())});
   return tap(context, {TapName::kNoLayer, points::kLogits}, y.shape(), y);
 }
 

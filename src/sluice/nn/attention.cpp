@@ -24,48 +24,62 @@ Tensor append(const Tensor& cached, int64_t length, const Tensor& rows) {
 
 }  // namespace
 
-Var AttentionLayer::gated(const Context& context, GatePosition position, int64_t layer, const Var& x,
-                          const Var& y) {
+Var AttentionLayer::gated(const Context& context, GatePosition position, const AttentionCall& call,
+                          const Projected& from, const Var& y) {
   const auto found = gates.find(position);
   if (found == gates.end()) return y;
-  return found->second.apply(context, {layer, tap_point(position)}, x, y);
+  return found->second.apply(context, {call.layer, tap_point(position)}, from.scores.at(position), y);
 }
 
-AttentionLayer::Projected AttentionLayer::project(const Context& context, int64_t layer, const Var& x,
-                                                  const Placement& placement) {
-  const auto rotated = [&](Linear& projection, Norm& norm, GatePosition position, int64_t count) {
-    Var y = projection.apply(context, x);
+AttentionLayer::Projected AttentionLayer::project(const Context& context, const Var& x) {
+  std::vector<LinearWeights> layers = {q.weights(context), k.weights(context), v.weights(context)};
+  for (auto& [position, gate] : gates) {
+    if (gate.is_linear()) layers.push_back(gate.scores.weights(context));
+  }
+  const std::vector<Var> results = linears(context, x, layers);
+  Projected projected{.q = results[0], .k = results[1], .v = results[2], .scores = {}};
+  size_t next = 3;
+  for (auto& [position, gate] : gates)
+    projected.scores[position] = gate.is_linear() ? results[next++] : gate.scores_of(context, x);
+  return projected;
+}
+
+// Norms, rotation and the gates of queries, keys and values.
+void AttentionLayer::rotate(const Context& context, const AttentionCall& call, Projected& projected) {
+  const auto rotated = [&](Var y, Norm& norm, GatePosition position, int64_t count) {
     const auto found = gates.find(position);
     const bool before = found != gates.end() && found->second.spec.order == GateOrder::BeforeNorm;
-    if (before) y = gated(context, position, layer, x, y);
+    if (before) y = gated(context, position, call, projected, y);
     const Var weight = norm.present() ? use(context, norm.weight) : Var();
-    y = norm_rope(context, y, weight, placement.rotary, {.heads = count, .norm = norm.options});
-    return before ? y : gated(context, position, layer, x, y);
+    y = norm_rope(context, y, weight, call.placement.rotary, {.heads = count, .norm = norm.options});
+    return before ? y : gated(context, position, call, projected, y);
   };
-  const Var queries = rotated(q, q_norm, GatePosition::G4, heads);
-  const Var keys = rotated(k, k_norm, GatePosition::G3, kv_heads);
-  const Var values = gated(context, GatePosition::G2, layer, x, v.apply(context, x));
-  return {.q = tap(context, {layer, points::kQuery}, by_heads(queries, heads), queries),
-          .k = tap(context, {layer, points::kKey}, by_heads(keys, kv_heads), keys),
-          .v = tap(context, {layer, points::kValue}, by_heads(values, kv_heads), values)};
+  const auto seen = [&](std::string_view point, const Var& y, int64_t count) {
+    return tap(context, {call.layer, point}, by_heads(y, count), y);
+  };
+  projected.q = rotated(projected.q, q_norm, GatePosition::G4, heads);
+  projected.k = rotated(projected.k, k_norm, GatePosition::G3, kv_heads);
+  projected.v = gated(context, GatePosition::G2, call, projected, projected.v);
+  projected.q = seen(points::kQuery, projected.q, heads);
+  projected.k = seen(points::kKey, projected.k, kv_heads);
+  projected.v = seen(points::kValue, projected.v, kv_heads);
 }
 
-Var AttentionLayer::mix(const Context& context, int64_t layer, const Projected& projected,
-                        const Placement& placement, KvCache* cache) {
+Var AttentionLayer::mix(const Context& context, const Projected& projected, const AttentionCall& call) {
   AttentionInputs inputs{projected.q, projected.k, projected.v};
   AttentionOptions options{.heads = heads, .kv_heads = kv_heads};
-  if (cache != nullptr) {
+  if (KvCache* cache = call.cache; cache != nullptr) {
     options.past = cache->length;
     inputs.k = Var(append(cache->k, cache->length, projected.k.value()));
     inputs.v = Var(append(cache->v, cache->length, projected.v.value()));
     cache->length += projected.k.rows();
   }
-  const TapName name{layer, points::kProbs};
+  const TapName name{call.layer, points::kProbs};
   std::vector<Tensor> probs;
   if (watched(context, name)) options.capture_probs = &probs;
-  const Var mixed = attention(context, inputs, placement.sequences, options);
+  const Var mixed = attention(context, inputs, call.placement.sequences, options);
   for (const Tensor& sequence : probs) context.probe->visit(context, name, sequence);
-  return tap(context, {layer, points::kMixed}, by_heads(mixed, heads), mixed);
+  return tap(context, {call.layer, points::kMixed}, by_heads(mixed, heads), mixed);
 }
 
 Var AttentionLayer::controlled(const Context& context, const Var& mixed, const Placement& placement) {
@@ -82,13 +96,16 @@ Var AttentionLayer::controlled(const Context& context, const Var& mixed, const P
   return head_silu ? gate(context, y, y, heads, {}) : y;
 }
 
-Var AttentionLayer::apply(const Context& context, int64_t layer, const Var& x, const Placement& placement,
-                          KvCache* cache) {
-  const Projected projected = project(context, layer, x, placement);
-  const Var mixed = controlled(context, mix(context, layer, projected, placement, cache), placement);
-  const Var modulated = gated(context, GatePosition::G1, layer, x, mixed);
-  const Var input = tap(context, {layer, points::kGated}, by_heads(modulated, heads), modulated);
-  return gated(context, GatePosition::G5, layer, x, o.apply(context, input));
+Var AttentionLayer::apply(const Context& context, const Var& x, const AttentionCall& call) {
+  Projected projected = project(context, x);
+  rotate(context, call, projected);
+  const Var mixed = controlled(context, mix(context, projected, call), call.placement);
+  const Var modulated = gated(context, GatePosition::G1, call, projected, mixed);
+  const Var input = tap(context, {call.layer, points::kGated}, by_heads(modulated, heads), modulated);
+  if (!call.residual.value().defined())
+    return gated(context, GatePosition::G5, call, projected, o.apply(context, input));
+  SLUICE_ASSERT(ends_in_projection(), "attention: a residual before the gate g5");
+  return add_linear(context, call.residual, input, o.weights(context));
 }
 
 }  // namespace sluice

@@ -24,6 +24,15 @@ struct Placement {
   int64_t past = 0;  // tokens before them, in a cache
 };
 
+// Where in a model an attention layer is applied.
+struct AttentionCall {
+  int64_t layer = 0;
+  const Placement& placement;
+  // The new keys and values are appended to it and the queries see all of it; the batch is then one sequence.
+  KvCache* cache = nullptr;
+  Var residual = {};  // added to the output; a default Var is none
+};
+
 struct AttentionLayer {
   int64_t heads = 0, kv_heads = 0;
   Linear q, k, v, o;
@@ -32,18 +41,22 @@ struct AttentionLayer {
   bool head_silu = false;  // control: SiLU on the output
   std::map<GatePosition, Gate> gates;
 
-  // x [N, D] is the block's input after its norm. With a cache, the new keys and values are appended to it
-  // and the queries see all of it; the batch is then one sequence.
-  Var apply(const Context& context, int64_t layer, const Var& x, const Placement& placement, KvCache* cache);
+  // x [N, D] is the block's input after its norm.
+  Var apply(const Context& context, const Var& x, const AttentionCall& call);
+
+  // Whether apply() can take a residual: nothing stands behind the output projection.
+  bool ends_in_projection() const { return !gates.contains(GatePosition::G5); }
 
  private:
   struct Projected {
     Var q, k, v;
+    std::map<GatePosition, Var> scores;
   };
-  Projected project(const Context& context, int64_t layer, const Var& x, const Placement& placement);
-  Var gated(const Context& context, GatePosition position, int64_t layer, const Var& x, const Var& y);
-  Var mix(const Context& context, int64_t layer, const Projected& projected, const Placement& placement,
-          KvCache* cache);
+  Projected project(const Context& context, const Var& x);
+  void rotate(const Context& context, const AttentionCall& call, Projected& projected);
+  Var gated(const Context& context, GatePosition position, const AttentionCall& call, const Projected& from,
+            const Var& y);
+  Var mix(const Context& context, const Projected& projected, const AttentionCall& call);
   Var controlled(const Context& context, const Var& mixed, const Placement& placement);
 };
 

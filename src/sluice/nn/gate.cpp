@@ -34,8 +34,7 @@ Var Gate::scores_of(const Context& context, const Var& input) {
   return {};
 }
 
-Var Gate::apply(const Context& context, const TapName& name, const Var& input, const Var& y) {
-  const Var raw = scores_of(context, input);
+Var Gate::apply(const Context& context, const TapName& name, const Var& raw, const Var& y) const {
   if (!watched(context, name)) return gate(context, y, raw, heads, spec.form);
   const Tensor values = gate_values(context, raw.value(), heads, spec.form);
   const Var seen = tap(context, name, values.shape(), Var(values));

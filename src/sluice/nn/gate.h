@@ -12,12 +12,14 @@ struct Gate {
   Linear scores;            // token and truncated gates
   Parameter constant = {};  // [scores], input-independent gates
 
-  // `y` [N, heads · width] modulated by scores of `input` [N, D], the block's input after its norm. What is
-  // applied passes the tap `name`.
-  Var apply(const Context& context, const TapName& name, const Var& input, const Var& y);
+  // Whether the scores are a linear layer of the block's input, which can share its packing with others.
+  bool is_linear() const { return spec.input == GateInput::Token; }
 
- private:
+  // Scores [N, …] from the block's input after its norm, [N, D].
   Var scores_of(const Context& context, const Var& input);
+
+  // `y` [N, heads · width] modulated by the scores `raw`. What is applied passes the tap `name`.
+  Var apply(const Context& context, const TapName& name, const Var& raw, const Var& y) const;
 };
 
 // "attn.gate" for g1, "attn.gate_g2" and so on for the others.

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "sluice/nn/tap.h"
-#include "sluice/ops/linear.h"
+#include "sluice/ops/feed_forward.h"
 #include "sluice/ops/rms_norm.h"
-#include "sluice/ops/swiglu.h"
 
 namespace sluice {
 
@@ -12,10 +11,11 @@ struct Linear {
   Parameter weight;     // [out, in]
   Parameter bias = {};  // [out]; undefined: none
 
-  Var apply(const Context& context, const Var& x) {
-    const Var no_bias;
-    return linear(context, x, use(context, weight), bias.value.defined() ? use(context, bias) : no_bias);
+  LinearWeights weights(const Context& context) {
+    return {.weight = use(context, weight), .bias = bias.value.defined() ? use(context, bias) : Var()};
   }
+
+  Var apply(const Context& context, const Var& x) { return linear(context, x, weights(context)); }
 };
 
 struct Norm {
@@ -33,8 +33,11 @@ struct Norm {
 struct Mlp {
   Linear gate, up, down;
 
-  Var apply(const Context& context, const Var& x) {
-    return down.apply(context, swiglu(context, gate.apply(context, x), up.apply(context, x)));
+  // Added to a residual unless that is a default Var.
+  Var apply(const Context& context, const Var& x, const Var& residual = {}) {
+    return feed_forward(
+        context, x, {.gate = gate.weights(context), .up = up.weights(context), .down = down.weights(context)},
+        residual);
   }
 };
 

@@ -2,17 +2,9 @@
 // rounded.
 #pragma once
 
-#include "sluice/ops/context.h"
+#include "sluice/ops/packed_matrix.h"
 
 namespace sluice {
-
-// A stored matrix: one of the two pointers is set.
-struct Bf16Operand {
-  const float* f32 = nullptr;
-  const Bf16* bf16 = nullptr;
-  int64_t stride = 0;  // elements from one stored row to the next
-  Transpose transpose = Transpose::No;
-};
 
 // C[m, n] = op(A)[m, k] · op(B)[k, n], or added to C.
 struct Bf16Product {

@@ -10,7 +10,8 @@
 namespace sluice {
 
 class Tape;
-class Probe;  // nn/tap.h
+class Probe;          // nn/tap.h
+class PackedWeights;  // ops/packed_weights.h
 
 // What the operands of matrix products are rounded to; sums, and everything else, are f32 either way.
 enum class Precision { F32, Bf16 };
@@ -20,9 +21,11 @@ struct Context {
   Tape* tape = nullptr;    // none: inference, nothing is kept
   Probe* probe = nullptr;  // none: nobody watches
   Precision precision = Precision::F32;
+  PackedWeights* packed = nullptr;  // none: weights are packed anew for every product
 
-  Context with_tape(Tape* other) const { return {engine, other, probe, precision}; }
-  Context with_probe(Probe* other) const { return {engine, tape, other, precision}; }
+  Context with_tape(Tape* other) const { return {engine, other, probe, precision, packed}; }
+  Context with_probe(Probe* other) const { return {engine, tape, other, precision, packed}; }
+  Context with_packed(PackedWeights* other) const { return {engine, tape, probe, precision, other}; }
 
   const Threads& threads() const { return engine.threads(); }
 

@@ -4,6 +4,8 @@
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/matmul.h"
+#include "sluice/ops/packed_weights.h"
+#include "sluice/ops/weight_product.h"
 
 namespace sluice {
 namespace {
@@ -31,22 +33,23 @@ void for_chunks(const Saved& saved, const Body& body) {
   }
 }
 
-template <class T>
-void compute_logits(const Context& context, const Saved& saved, Range rows, T* logits) {
-  matmul<T>(context, {.m = rows.size(),
-                      .n = saved.vocabulary(),
-                      .k = saved.width(),
-                      .a = saved.x.value().data<T>() + rows.begin * saved.width(),
-                      .a_stride = saved.width(),
-                      .b = saved.weight.value().data<T>(),
-                      .b_stride = saved.width(),
-                      .b_transpose = Transpose::Yes,
-                      .c = logits,
-                      .c_stride = saved.vocabulary()});
+// The weight is packed once for all chunks.
+Context reusing_packed(const Context& context, PackedWeights& own) {
+  return context.packed == nullptr ? context.with_packed(&own) : context;
 }
 
 template <class T>
-void forward(const Context& context, const Saved& saved, const Tensor& loss) {
+void compute_logits(const Context& context, const Saved& saved, Range rows, T* logits) {
+  weight_product<T>(context, {.x = saved.x.value().data<T>() + rows.begin * saved.width(),
+                              .rows = rows.size(),
+                              .weight = saved.weight.value(),
+                              .y = logits});
+}
+
+template <class T>
+void forward(const Context& outer, const Saved& saved, const Tensor& loss) {
+  PackedWeights own;
+  const Context context = reusing_packed(outer, own);
   const Tensor logits = saved.logits(context);
   const Tensor losses = context.empty({saved.x.rows()}, saved.x.dtype());
   for_chunks(saved, [&](Range rows) {
@@ -80,16 +83,12 @@ void spread(const Context& context, const Saved& saved, const Chunk<T>& chunk, c
   const auto& [dx, dw] = targets;
   const int64_t width = saved.width();
   if (dx.tensor.defined()) {
-    matmul<T>(context, {.m = rows.size(),
-                        .n = width,
-                        .k = saved.vocabulary(),
-                        .a = dlogits,
-                        .a_stride = saved.vocabulary(),
-                        .b = saved.weight.value().data<T>(),
-                        .b_stride = width,
-                        .c = dx.tensor.data<T>() + rows.begin * width,
-                        .c_stride = width,
-                        .output = dx.output});
+    weight_product<T>(context, {.x = dlogits,
+                                .rows = rows.size(),
+                                .weight = saved.weight.value(),
+                                .transpose = Transpose::No,
+                                .y = dx.tensor.data<T>() + rows.begin * width,
+                                .output = dx.output});
   }
   if (dw.tensor.defined()) {
     matmul<T>(context, {.m = saved.vocabulary(),
@@ -108,7 +107,8 @@ void spread(const Context& context, const Saved& saved, const Chunk<T>& chunk, c
 
 template <class T>
 void backward(const Saved& saved, Gradients& gradients) {
-  const Context& context = gradients.context();
+  PackedWeights own;
+  const Context context = reusing_packed(gradients.context(), own);
   const Tensor logits = saved.logits(context);
   const auto target_for = [&](const Var& var) {
     return var.wants_gradient() ? gradients.target(var.slot(), var.shape(), var.dtype()) : Destination{};

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "sluice/base/file.h"
+
 namespace sluice {
 
 Tensor Tensor::empty(MemoryPool& pool, const Shape& shape, DType dtype) {
@@ -21,6 +23,7 @@ Tensor Tensor::borrow(std::shared_ptr<const void> owner, const std::byte* elemen
   tensor.shape_ = shape;
   tensor.dtype_ = dtype;
   tensor.storage_ = {std::move(owner), const_cast<std::byte*>(elements)};
+  tensor.borrowed_ = true;
   return tensor;
 }
 
@@ -65,6 +68,10 @@ void Tensor::copy_in(std::span<const std::byte> source) const {
   SLUICE_ASSERT(source.size() == bytes(), "tensor: {} bytes for a {} {} tensor", source.size(), shape_.text(),
                 name_of(dtype_));
   if (!source.empty()) std::memcpy(raw(), source.data(), source.size());
+}
+
+void Tensor::forget_pages() const {
+  if (borrowed_) forget_mapped_pages({raw(), bytes()});
 }
 
 }  // namespace sluice

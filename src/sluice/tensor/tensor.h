@@ -27,8 +27,7 @@ class Tensor {
     return tensor;
   }
 
-  // Elements that lie in read-only memory, a mapped file for one, which `owner` keeps there. Nobody may write
-  // to them.
+  // Elements of a file that `owner` keeps mapped read-only. Nobody may write to them.
   static Tensor borrow(std::shared_ptr<const void> owner, const std::byte* elements, const Shape& shape,
                        DType dtype);
 
@@ -63,6 +62,10 @@ class Tensor {
 
   void fill_zero() const;
 
+  // The elements will hardly be needed again: those of a file leave memory, and come back from it when they
+  // are read after all. Others stay.
+  void forget_pages() const;
+
   // Empty tensors have no address: theirs is told by the owner.
   bool shares_elements(const Tensor& other) const {
     return storage_ == other.storage_ && !storage_.owner_before(other.storage_) &&
@@ -78,6 +81,7 @@ class Tensor {
 
   Shape shape_;
   DType dtype_ = DType::F32;
+  bool borrowed_ = false;
   std::shared_ptr<std::byte> storage_;  // the first element; owns whatever it lies in
 };
 

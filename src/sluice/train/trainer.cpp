@@ -52,10 +52,13 @@ double Trainer::loss(const Batch& batch) {
 StepResult Trainer::accumulate(std::span<const Batch> batches) {
   StepResult result{.rate = options_.schedule.rate(steps())};
   for (const Batch& batch : batches) result.tokens += std::ssize(batch.inputs);
+  // A single pass uses each weight once, so keeping it packed would only cost memory.
+  PackedWeights packed;
+  PackedWeights* reused = batches.size() > 1 ? &packed : nullptr;
   for (const Batch& batch : batches) {
     Stopwatch watch;
     Tape tape;
-    const Context recording = context(&tape);
+    const Context recording = context(&tape).with_packed(reused);
     const Var loss = loss_of(recording, batch);
     result.seconds.forward += watch.lap();
     const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(result.tokens);

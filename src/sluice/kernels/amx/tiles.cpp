@@ -5,7 +5,6 @@
 #include "sluice/kernels/amx/tiles.h"
 
 #include "sluice/kernels/amx/tile_config.h"
-#include "sluice/kernels/simd_sets.h"
 
 namespace sluice::amx {
 namespace {
@@ -75,8 +74,8 @@ void multiply_pairs(const Strips& a, const Strips& b, int64_t tiles) {
 
 }  // namespace
 
-void tile_product(const TileProduct<float>& args, const TileUnit& unit, float* workspace) {
-  const int64_t tiles = tiles_of_depth(args.k);
+void tile_sums(const TileOperands& args, const TileUnit& unit, float* workspace) {
+  const int64_t tiles = tiles_of_depth(args.depth);
   const int64_t strip = tiles * kTileElements;
   const int64_t row = (unit.b_end - unit.b_begin) * kStripsPerPair * kSums;  // sums of a strip of A
   begin_tiles();
@@ -98,7 +97,6 @@ void tile_product(const TileProduct<float>& args, const TileUnit& unit, float* w
     }
   }
   end_tiles();
-  simd_avx512::write_tile_sums(args, unit, workspace);
 }
 
 }  // namespace sluice::amx

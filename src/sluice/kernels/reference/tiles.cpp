@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sluice/kernels/reference/math.h"
 #include "sluice/kernels/reference/register.h"
 
 namespace sluice::reference {
@@ -15,7 +16,7 @@ int64_t place_of(TileFormat format, int64_t outer, int64_t depth, int64_t depth_
 }
 
 template <class E>
-float element(const PackTiles<E>& args, int64_t outer, int64_t depth) {
+float source_element(const PackTiles<E>& args, int64_t outer, int64_t depth) {
   if (outer >= args.outer || depth >= args.depth) return 0.0F;
   const int64_t at =
       args.transpose == Transpose::No ? outer * args.stride + depth : depth * args.stride + outer;
@@ -32,24 +33,76 @@ void pack_tiles(const PackTiles<E>& args, Range pairs) {
   const int64_t tiles = tiles_of_depth(args.depth);
   for (int64_t outer = pairs.begin * kOuter; outer < pairs.end * kOuter; ++outer) {
     for (int64_t depth = 0; depth < tiles * kTileDepth; ++depth) {
-      args.tiles[place_of(args.format, outer, depth, tiles)] = to_bf16(element(args, outer, depth));
+      args.tiles[place_of(args.format, outer, depth, tiles)] = to_bf16(source_element(args, outer, depth));
     }
   }
 }
 
 template <class T>
-void tile_product(const TileProduct<T>& args, const TileUnit& unit, T* /*workspace*/) {
+T element(const Bf16* tiles, int64_t place) {
+  return static_cast<T>(to_float(tiles[place]));
+}
+
+// Calls body(row, column, place of the sum) for all sums of a unit.
+template <class Body>
+void for_sums(const TileUnit& unit, const Body& body) {
   constexpr int64_t kOuter = kStripsPerPair * kTileRows;
-  const int64_t tiles = tiles_of_depth(args.k);
-  for (int64_t i = unit.a_begin * kOuter; i < std::min(unit.a_end * kOuter, args.m); ++i) {
-    for (int64_t j = unit.b_begin * kOuter; j < std::min(unit.b_end * kOuter, args.n); ++j) {
+  const int64_t rows = (unit.a_end - unit.a_begin) * kOuter, cols = (unit.b_end - unit.b_begin) * kOuter;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < cols; ++j) {
+      const int64_t tile = i / kTileRows * (cols / kTileRows) + j / kTileRows;
+      body(unit.a_begin * kOuter + i, unit.b_begin * kOuter + j,
+           (tile * kTileRows + i % kTileRows) * kTileRows + j % kTileRows);
+    }
+  }
+}
+
+template <class T>
+void tile_sums(const TileOperands& args, const TileUnit& unit, T* workspace) {
+  const int64_t tiles = tiles_of_depth(args.depth);
+  for_sums(unit, [&](int64_t row, int64_t column, int64_t place) {
+    T sum = 0;
+    for (int64_t d = 0; d < args.depth; ++d) {
+      sum += element<T>(args.a, place_of(TileFormat::A, row, d, tiles)) *
+             element<T>(args.b, place_of(TileFormat::B, column, d, tiles));
+    }
+    workspace[place] = sum;
+  });
+}
+
+template <class T>
+void store(const StoreSums<T>& to, int64_t row, int64_t column, T sum) {
+  const T addend = to.addend == nullptr ? T(0) : to.addend[row * to.addend_stride + column];
+  to.c[row * to.c_stride + column] = addend + sum;
+}
+
+template <class T>
+void store_sums(const StoreSums<T>& args, const TileUnit& unit, const T* sums) {
+  for_sums(unit, [&](int64_t row, int64_t column, int64_t place) {
+    if (row < args.m && column < args.n) store(args, row, column, sums[place]);
+  });
+}
+
+template <class T>
+void store_swiglu(const StoreSwiglu& args, const TileUnit& unit, const T* gate_sums, const T* up_sums) {
+  const int64_t tiles = tiles_of_depth(args.n);
+  for_sums(unit, [&](int64_t row, int64_t column, int64_t place) {
+    const T x = gate_sums[place];
+    args.tiles[place_of(TileFormat::A, row, column, tiles)] =
+        to_bf16(static_cast<float>(x * sigmoid(x) * up_sums[place]));
+  });
+}
+
+template <class T>
+void few_rows_tiles(const FewRowsTiles<T>& args, Range strips) {
+  const int64_t tiles = tiles_of_depth(args.depth);
+  const int64_t end = std::min(strips.end * kTileRows, args.y.n);
+  for (int64_t r = 0; r < args.rows; ++r) {
+    for (int64_t o = strips.begin * kTileRows; o < end; ++o) {
       T sum = 0;
-      for (int64_t d = 0; d < args.k; ++d) {
-        sum += static_cast<T>(to_float(args.a[place_of(TileFormat::A, i, d, tiles)])) *
-               static_cast<T>(to_float(args.b[place_of(TileFormat::B, j, d, tiles)]));
-      }
-      T& c = args.c[i * args.c_stride + j];
-      c = args.output == Output::Accumulate ? c + sum : sum;
+      for (int64_t d = 0; d < args.depth; ++d)
+        sum += args.x[r * args.depth + d] * element<T>(args.b, place_of(TileFormat::B, o, d, tiles));
+      store(args.y, r, o, sum);
     }
   }
 }
@@ -60,7 +113,10 @@ template <class T>
 void add_tiles(Kernels<T>& table) {
   table.pack_tiles = pack_tiles<T>;
   table.pack_tiles_bf16 = pack_tiles<Bf16>;
-  table.tile_product = tile_product<T>;
+  table.tile_sums = tile_sums<T>;
+  table.store_sums = store_sums<T>;
+  table.store_swiglu = store_swiglu<T>;
+  table.few_rows_tiles = few_rows_tiles<T>;
 }
 
 template void add_tiles(Kernels<float>&);

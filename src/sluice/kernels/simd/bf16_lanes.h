@@ -48,5 +48,14 @@ HWY_INLINE Vector load_widened(const Bf16* x, Part part) {
   return hn::BitCast(tag, hn::ShiftLeft<16>(hn::PromoteTo(Bits{}, load_bf16(x, part))));
 }
 
+// The two bf16 of each word, in f32.
+HWY_INLINE Vector lower_halves(hn::Vec<Bits> words) {
+  return hn::BitCast(tag, hn::ShiftLeft<16>(words));
+}
+
+HWY_INLINE Vector upper_halves(hn::Vec<Bits> words) {
+  return hn::BitCast(tag, hn::And(words, hn::Set(Bits{}, 0xffff0000U)));
+}
+
 }  // namespace
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE

@@ -10,10 +10,13 @@ void fill(Kernels<float>& table) {
   add_elementwise(table);
   add_embedding(table);
   add_few_rows(table);
+  add_few_rows_tiles(table);
   add_gate(table);
   add_loss(table);
   add_norm(table);
   add_optimizer(table);
+  add_pack_tiles(table);
+  add_store_tiles(table);
   add_tiles(table);
 }
 

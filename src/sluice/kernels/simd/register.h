@@ -13,10 +13,13 @@ void add_attention(Kernels<float>& table);
 void add_elementwise(Kernels<float>& table);
 void add_embedding(Kernels<float>& table);
 void add_few_rows(Kernels<float>& table);
+void add_few_rows_tiles(Kernels<float>& table);
 void add_gate(Kernels<float>& table);
 void add_loss(Kernels<float>& table);
 void add_norm(Kernels<float>& table);
 void add_optimizer(Kernels<float>& table);
+void add_pack_tiles(Kernels<float>& table);
+void add_store_tiles(Kernels<float>& table);
 void add_tiles(Kernels<float>& table);
 
 // Registered with the forward kernel.
@@ -26,8 +29,5 @@ void attention_backward(const AttentionBackward<float>& args, int64_t unit, floa
 void fill(Kernels<float>& table);
 
 PeakKernels peak();
-
-// Sums of a unit [strips of A, strips of B, 16, 16] to where they belong in C.
-void write_tile_sums(const TileProduct<float>& args, const TileUnit& unit, const float* sums);
 
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE
