@@ -68,7 +68,8 @@ void report(const RunnableModel& model, const TokenBench& bench, const Session& 
 }  // namespace
 
 void bench_prefill(const BenchRequest& request, const Session& session) {
-  const RunnableModel model = open_model(session, request.model);
+  RunnableModel model = open_model(session, request.model);
+  model.keep_weights_packed();
   const ModelConfig& config = model.decoder->config();
   const int64_t tokens = request.tokens.value_or(512);
   const std::vector<int32_t> prompt = some_prompt(tokens, config.vocabulary);

@@ -86,9 +86,10 @@ std::vector<std::span<const int32_t>> chunks_of(const Request& request, std::spa
 }
 
 void run(const Request& request, const Session& session) {
-  const RunnableModel model = open_model(session, request.model);
+  RunnableModel model = open_model(session, request.model);
   const std::vector<int32_t> tokens = tokens_of(request, model);
   const auto chunks = chunks_of(request, tokens);
+  if (chunks.size() > 1) model.keep_weights_packed();
   // Of token ids nobody knows the text, and the end of a document has none.
   const bool has_text = request.ids_file.empty() && std::ranges::none_of(request.data, is_token_shard);
   const auto intervener = request.interventions.intervener(model);

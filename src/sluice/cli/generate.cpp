@@ -153,10 +153,11 @@ void run_prompts(const Request& request, const Session& session, const RunnableM
 }
 
 void run(const Request& request, const Session& session) {
-  const RunnableModel model = open_model(session, request.model);
+  RunnableModel model = open_model(session, request.model);
   if (request.prompts.empty()) {
     run_prompt(request, session, model);
   } else {
+    model.keep_weights_packed();
     run_prompts(request, session, model);
   }
 }

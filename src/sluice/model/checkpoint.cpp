@@ -59,13 +59,19 @@ Checkpoint::Checkpoint(const std::filesystem::path& directory) {
 
 Tensor Checkpoint::read(MemoryPool& pool, size_t parameter, DType dtype) const {
   const auto& [name, shape, rows] = parts_[parameter];
-  if (!rows.empty()) return store_->read_rows(pool, {.name = name, .shape = shape, .dtype = dtype}, rows);
-  store_->check({.name = name, .shape = shape, .dtype = dtype});
-  const std::byte* stored = store_->bytes(name).data();
-  const bool aligned = reinterpret_cast<uintptr_t>(stored) % size_of(dtype) == 0;
-  const bool same = store_->info(name).dtype == stored_type_of(dtype);
-  return same && aligned ? Tensor::borrow(store_, stored, shape, dtype)
-                         : store_->read(pool, name, shape, dtype);
+  if (rows.empty()) {
+    store_->check({.name = name, .shape = shape, .dtype = dtype});
+    const std::byte* stored = store_->bytes(name).data();
+    const bool aligned = reinterpret_cast<uintptr_t>(stored) % size_of(dtype) == 0;
+    const bool same = store_->info(name).dtype == stored_type_of(dtype);
+    if (same && aligned) return Tensor::borrow(store_, stored, shape, dtype);
+  }
+  Tensor copied = rows.empty()
+                      ? store_->read(pool, name, shape, dtype)
+                      : store_->read_rows(pool, {.name = name, .shape = shape, .dtype = dtype}, rows);
+  // What was copied need not stay in memory as part of the file.
+  forget_mapped_pages(store_->bytes(name));
+  return copied;
 }
 
 std::unique_ptr<Decoder> Checkpoint::load(Engine& engine, DType dtype) && {

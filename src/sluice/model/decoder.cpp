@@ -81,14 +81,7 @@ Var Decoder::block(const Context& context, int64_t layer, const Var& x, const Pl
                       adds_mlp ? fed : added(middle, points::kMlpOut, b.mlp_out_norm, fed));
 }
 
-// Weights in bf16 never change, so what was packed of them serves every pass.
-Context Decoder::own_packed(const Context& context) {
-  const bool narrow = output_weight().value.dtype() == DType::BF16;
-  return narrow && context.packed == nullptr ? context.with_packed(&packed_) : context;
-}
-
-Var Decoder::hidden(const Context& given, const Tensor& ids, const Placement& placement, KvCaches* caches) {
-  const Context context = own_packed(given);
+Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& placement, KvCaches* caches) {
   SLUICE_ASSERT(caches == nullptr || caches->size() == blocks_.size(), "decoder: {} caches for {} layers",
                 caches->size(), blocks_.size());
   const auto watched_rows = [&](std::string_view point, const Var& value) {
@@ -107,7 +100,7 @@ Var Decoder::hidden(const Context& given, const Tensor& ids, const Placement& pl
 }
 
 Var Decoder::logits(const Context& context, const Var& hidden) {
-  const Var y = linear(own_packed(context), hidden, {use(context, output_weight())});
+  const Var y = linear(context, hidden, {use(context, output_weight())});
   return tap(context, {TapName::kNoLayer, points::kLogits}, y.shape(), y);
 }
 

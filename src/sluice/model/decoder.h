@@ -6,7 +6,6 @@
 #include "sluice/base/random.h"
 #include "sluice/model/config.h"
 #include "sluice/nn/attention.h"
-#include "sluice/ops/packed_weights.h"
 #include "sluice/ops/recompute.h"
 
 namespace sluice {
@@ -64,7 +63,6 @@ class Decoder {
   Parameter& output_weight() { return config_.tied ? embedding_ : head_; }
 
  private:
-  Context own_packed(const Context& context);
   Var block(const Context& context, int64_t layer, const Var& x, const Placement& placement, KvCache* cache);
 
   ModelConfig config_;
@@ -74,7 +72,6 @@ class Decoder {
   Activations activations_ = Activations::Keep;
   RopeTable rope_;  // as many positions as have been asked for so far
   std::vector<NamedParameter> parameters_;
-  PackedWeights packed_;  // of weights in bf16, which nobody trains
 };
 
 }  // namespace sluice

@@ -25,13 +25,13 @@ Tensor on_tiles(const Context& context, const Tensor& x, const FeedForwardWeight
   const PackedMatrix h = multiply_swiglu(context, packed_rows(context, x, TileFormat::A),
                                          operand(weights.gate), operand(weights.up));
   Tensor y = context.empty({x.rows(), weights.down.weight.rows()}, DType::F32);
-  multiply(context, h, operand(weights.down),
-           {.m = y.rows(),
-            .n = y.cols(),
-            .c = y.data<float>(),
-            .c_stride = y.cols(),
-            .addend = residual.defined() ? residual.data<float>() : nullptr,
-            .addend_stride = y.cols()});
+  multiply_weight(context, h, {weights.down.weight.value()},
+                  {.m = y.rows(),
+                   .n = y.cols(),
+                   .c = y.data<float>(),
+                   .c_stride = y.cols(),
+                   .addend = residual.defined() ? residual.data<float>() : nullptr,
+                   .addend_stride = y.cols()});
   return y;
 }
 

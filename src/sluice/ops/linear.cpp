@@ -126,8 +126,7 @@ Tensor few_rows_bf16(const Context& context, const Tensor& x, const Layer& layer
 
 Tensor multiply_tiles(const Context& context, Input& input, const Layer& layer) {
   const Tensor y = context.empty({input.x().rows(), layer.outputs()}, DType::F32);
-  multiply(context, input.rows(context), packed_weight(context, layer.weight.value(), Transpose::Yes),
-           store_to(y, layer));
+  multiply_weight(context, input.rows(context), {layer.weight.value()}, store_to(y, layer));
   return y;
 }
 

@@ -6,16 +6,14 @@ namespace sluice {
 namespace {
 
 template <class E>
-void pack_elements(const Context& context, RangeKernel<PackTiles<E>> kernel, const E* x,
-                   const PackRequest& request, const Tensor& tiles) {
-  const PackTiles<E> args{.x = x,
-                          .stride = request.operand.stride,
-                          .transpose = request.operand.transpose,
-                          .outer = request.outer,
-                          .depth = request.depth,
-                          .format = request.format,
-                          .tiles = tiles.data<Bf16>()};
-  context.run(kernel, args, strip_pairs(request.outer), request.depth * kTileRows);
+PackTiles<E> elements(const E* x, const PackRequest& request, Bf16* tiles) {
+  return {.x = x,
+          .stride = request.operand.stride,
+          .transpose = request.operand.transpose,
+          .outer = request.outer,
+          .depth = request.depth,
+          .format = request.format,
+          .tiles = tiles};
 }
 
 // A product cut into units of at most kUnitPairs by `b_step` pairs of strips.
@@ -50,13 +48,19 @@ PackedMatrix pack(const Context& context, const PackRequest& request) {
   const PackedMatrix packed{.tiles = context.empty({packed_count(request.outer, request.depth)}, DType::BF16),
                             .outer = request.outer,
                             .depth = request.depth};
-  const Kernels<float>& kernels = context.kernels<float>();
-  if (request.operand.bf16 != nullptr) {
-    pack_elements(context, kernels.pack_tiles_bf16, request.operand.bf16, request, packed.tiles);
-  } else {
-    pack_elements(context, kernels.pack_tiles, request.operand.f32, request, packed.tiles);
-  }
+  pack_into(context, request, packed.tiles.data<Bf16>());
   return packed;
+}
+
+void pack_into(const Context& context, const PackRequest& request, Bf16* tiles) {
+  const Kernels<float>& kernels = context.kernels<float>();
+  const auto& [f32, bf16, stride, transpose] = request.operand;
+  const int64_t pairs = strip_pairs(request.outer), width = request.depth * kTileRows;
+  if (bf16 != nullptr) {
+    context.run(kernels.pack_tiles_bf16, elements(bf16, request, tiles), pairs, width);
+  } else {
+    context.run(kernels.pack_tiles, elements(f32, request, tiles), pairs, width);
+  }
 }
 
 PackedMatrix packed_rows(const Context& context, const Tensor& x, TileFormat format) {

@@ -29,6 +29,9 @@ struct PackRequest {
 // f32 is rounded on the way.
 PackedMatrix pack(const Context& context, const PackRequest& request);
 
+// The same into tiles that are there already, of a whole that is packed part by part.
+void pack_into(const Context& context, const PackRequest& request, Bf16* tiles);
+
 // An f32 matrix by its rows, or by its columns: what the product does not sum over.
 PackedMatrix packed_rows(const Context& context, const Tensor& x, TileFormat format);
 PackedMatrix packed_columns(const Context& context, const Tensor& x, TileFormat format);

@@ -37,4 +37,13 @@ bool multiplies_tiles(const Context& context, const Tensor& weight);
 // The operand from the context's store, or packed for this one use.
 PackedMatrix packed_weight(const Context& context, const Tensor& weight, Transpose transpose);
 
+struct WeightOperand {
+  const Tensor& weight;
+  Transpose transpose = Transpose::Yes;
+};
+
+// x · weightᵀ or x · weight with the weight from the context's store, or packed part by part.
+void multiply_weight(const Context& context, const PackedMatrix& x, const WeightOperand& weight,
+                     const StoreSums<float>& to);
+
 }  // namespace sluice

@@ -6,19 +6,30 @@
 namespace sluice {
 namespace {
 
+struct Sizes {
+  int64_t outputs, depth;
+};
+
+template <class T>
+Sizes sizes_of(const WeightProduct<T>& product) {
+  const Tensor& weight = product.weight;
+  return product.transpose == Transpose::Yes ? Sizes{weight.rows(), weight.cols()}
+                                             : Sizes{weight.cols(), weight.rows()};
+}
+
 void multiply_tiles(const Context& context, const WeightProduct<float>& product) {
-  const PackedMatrix weight = packed_weight(context, product.weight, product.transpose);
-  const PackedMatrix x = pack(context, {.operand = {.f32 = product.x, .stride = weight.depth},
+  const auto [outputs, depth] = sizes_of(product);
+  const PackedMatrix x = pack(context, {.operand = {.f32 = product.x, .stride = depth},
                                         .outer = product.rows,
-                                        .depth = weight.depth,
+                                        .depth = depth,
                                         .format = TileFormat::A});
-  multiply(context, x, weight,
-           {.m = product.rows,
-            .n = weight.outer,
-            .c = product.y,
-            .c_stride = weight.outer,
-            .addend = product.output == Output::Accumulate ? product.y : nullptr,
-            .addend_stride = weight.outer});
+  multiply_weight(context, x, {product.weight, product.transpose},
+                  {.m = product.rows,
+                   .n = outputs,
+                   .c = product.y,
+                   .c_stride = outputs,
+                   .addend = product.output == Output::Accumulate ? product.y : nullptr,
+                   .addend_stride = outputs});
 }
 
 }  // namespace
@@ -28,9 +39,7 @@ void weight_product(const Context& context, const WeightProduct<T>& product) {
   if constexpr (std::is_same_v<T, float>) {
     if (context.precision == Precision::Bf16) return multiply_tiles(context, product);
   }
-  const bool by_rows = product.transpose == Transpose::Yes;
-  const int64_t outputs = by_rows ? product.weight.rows() : product.weight.cols();
-  const int64_t depth = by_rows ? product.weight.cols() : product.weight.rows();
+  const auto [outputs, depth] = sizes_of(product);
   matmul<T>(context, {.m = product.rows,
                       .n = outputs,
                       .k = depth,

@@ -70,8 +70,12 @@ void Tensor::copy_in(std::span<const std::byte> source) const {
   if (!source.empty()) std::memcpy(raw(), source.data(), source.size());
 }
 
-void Tensor::forget_pages() const {
-  if (borrowed_) forget_mapped_pages({raw(), bytes()});
+void Tensor::forget_rows(int64_t begin, int64_t end) const {
+  if (!borrowed_) return;
+  SLUICE_ASSERT(0 <= begin && begin <= end && end <= rows(), "tensor: rows {} to {} of {}", begin, end,
+                rows());
+  const size_t row = static_cast<size_t>(cols()) * size_of(dtype_);
+  forget_mapped_pages({raw() + static_cast<size_t>(begin) * row, static_cast<size_t>(end - begin) * row});
 }
 
 }  // namespace sluice

@@ -62,9 +62,9 @@ class Tensor {
 
   void fill_zero() const;
 
-  // The elements will hardly be needed again: those of a file leave memory, and come back from it when they
-  // are read after all. Others stay.
-  void forget_pages() const;
+  // Some rows will hardly be needed again: those of a file leave memory, and come back from it when they are
+  // read after all. Others stay.
+  void forget_rows(int64_t begin, int64_t end) const;
 
   // Empty tensors have no address: theirs is told by the owner.
   bool shares_elements(const Tensor& other) const {

@@ -6,6 +6,7 @@
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/linear_cross_entropy.h"
+#include "sluice/ops/packed_weights.h"
 
 namespace sluice {
 namespace {
