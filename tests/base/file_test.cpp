@@ -37,6 +37,18 @@ TEST_F(Files, MappingAnEmptyFileIsEmpty) {
   EXPECT_TRUE(MappedFile(directory_.file("a", "")).bytes().empty());
 }
 
+TEST_F(Files, ForgottenPagesComeBackFromTheFile) {
+  std::string text(50'000, 'x');
+  for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 23);
+  const MappedFile file(directory_.file("a", text));
+  EXPECT_EQ(text_of(file), text);
+  forget_mapped_pages(file.bytes());
+  forget_mapped_pages(file.bytes().subspan(100, 20'000));
+  forget_mapped_pages(file.bytes().first(10));
+  forget_mapped_pages({});
+  EXPECT_EQ(text_of(file), text);
+}
+
 TEST_F(Files, MappingMovesWithItsOwner) {
   MappedFile first(directory_.file("a", "first"));
   MappedFile second(std::move(first));

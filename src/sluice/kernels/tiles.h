@@ -68,14 +68,17 @@ struct TileUnit {
 // MiB.
 inline constexpr int64_t kUnitPairs = 8;
 
-// Depth that is summed up before the next one is begun, in tiles: two strips of A are then 32 KiB, which stay
-// in the first cache while all of B's pass by.
+// Depth that the tile unit sums up before the next one is begun, in tiles: two strips of A are then 32 KiB,
+// which stay in the first cache while all of B's pass by.
 inline constexpr int64_t kDepthTiles = 16;
 
-// Floats of workspace that the sums of a unit need: they come first, a strip of A as the kernel likes it
-// after them.
-inline constexpr int64_t kTileWorkspace =
-    kUnitPairs * kUnitPairs * 4 * kTileRows * kTileRows + kTileRows * kDepthTiles * kTileDepth;
+// The same for vectors, which widen operands to f32: a strip of each is then 8 KiB and stays in the first
+// cache, and all strips of A in the second, beside the sums.
+inline constexpr int64_t kWideTiles = 4;
+
+// Floats of workspace that the sums of a unit need: they come first, widened strips after them.
+inline constexpr int64_t kTileWorkspace = kUnitPairs * kUnitPairs * 4 * kTileRows * kTileRows +
+                                          (kUnitPairs * kStripsPerPair + 1) * kWideTiles * kTileElements;
 
 // C[m, n] = the sums, plus the addend if there is one: C itself, another matrix or one row for all of them.
 template <class T>

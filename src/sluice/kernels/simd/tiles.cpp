@@ -1,4 +1,5 @@
-// Bounded by multiply-adds: of the words of B two vectors of f32 are made, which 5 or 6 rows of A then share.
+// Bounded by multiply-adds. Both operands are widened to f32 beforehand: converting B between the
+// multiply-adds took a sixth of their rate (docs/kernels.md).
 #include "sluice/kernels/tiles.h"
 
 #include "sluice/kernels/simd/bf16_lanes.h"
@@ -12,61 +13,51 @@ namespace {
 constexpr int64_t kVectors = kTileRows / kLanes;
 constexpr int64_t kSums = kTileRows * kTileRows;
 
-// Depth that is multiplied at once, in tiles: the strip of A is then 16 KiB of f32, half of a small first
-// cache.
-constexpr int64_t kSimdDepth = 8;
-static_assert(kSimdDepth <= kDepthTiles, "the workspace is made for that");
+// A strip of either operand in f32: [depth, 16].
+constexpr int64_t kWideStrip = kWideTiles * kTileElements;
 
-// A strip of A in f32: [pairs of depth, 2, 16 rows]. The rows that are multiplied together lie together.
-void widen_strip(const Bf16* tiles, int64_t count, float* wide) {
-  const Bits bits{};
-  for (int64_t p = 0; p < count; ++p) {
-    alignas(64) Words turned;
-    transpose_words(*reinterpret_cast<const Words*>(tiles + p * kTileElements), turned);
-    for (int64_t pair = 0; pair < kTileRows; ++pair) {
-      float* to = wide + p * kTileElements + pair * kTileDepth;
-      for (int64_t r = 0; r < kTileRows; r += kLanes) {
-        const auto words = hn::Load(bits, turned[pair] + r);
-        hn::Store(lower_halves(words), tag, to + r);
-        hn::Store(upper_halves(words), tag, to + kTileRows + r);
-      }
-    }
+HWY_INLINE void widen_words(const uint32_t* words, float* wide) {
+  for (int64_t i = 0; i < kTileRows; i += kLanes) {
+    const auto both = hn::Load(Bits{}, words + i);
+    hn::Store(lower_halves(both), tag, wide + i);
+    hn::Store(upper_halves(both), tag, wide + kTileRows + i);
   }
 }
 
-// total[r] += x[r] · b
-// Unrolled on purpose, here and below: sums that a loop indexes stay in memory, and -O2 alone does not
-// unroll.
-template <int64_t kRows>
-HWY_INLINE void multiply_add(const float* x, const Vector (&b)[kVectors], Vector (&total)[kRows][kVectors]) {
-  HWY_UNROLL(16)
-  for (int64_t r = 0; r < kRows; ++r) {
-    const Vector factor = set(x[r]);
-    HWY_UNROLL(4)
-    for (int64_t v = 0; v < kVectors; ++v) total[r][v] = hn::MulAdd(factor, b[v], total[r][v]);
+void widen_b(const Bf16* tiles, int64_t count, float* wide) {
+  for (int64_t row = 0; row < count * kTileRows; ++row)
+    widen_words(reinterpret_cast<const uint32_t*>(tiles + row * kTileDepth), wide + row * kTileDepth);
+}
+
+void widen_a(const Bf16* tiles, int64_t count, float* wide) {
+  for (int64_t p = 0; p < count; ++p) {
+    alignas(64) Words turned;
+    transpose_words(*reinterpret_cast<const Words*>(tiles + p * kTileElements), turned);
+    for (int64_t row = 0; row < kTileRows; ++row)
+      widen_words(turned[row], wide + p * kTileElements + row * kTileDepth);
   }
 }
 
 // sums[kRows][16] += rows of A · a strip of B
+// Unrolled on purpose: sums that a loop indexes stay in memory, and -O2 alone does not unroll.
 template <int64_t kRows>
-HWY_INLINE void multiply_rows(const float* a, const Bf16* b, int64_t tiles, float* sums) {
+HWY_INLINE void multiply_rows(const float* a, const float* b, int64_t depth, float* sums) {
   Vector total[kRows][kVectors];
   HWY_UNROLL(16)
   for (int64_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(4)
     for (int64_t v = 0; v < kVectors; ++v) total[r][v] = load(sums + r * kTileRows + v * kLanes, Full{});
   }
-  const Bits bits{};
-  for (int64_t pair = 0; pair < tiles * kTileRows; ++pair) {
-    const auto* words = reinterpret_cast<const uint32_t*>(b + pair * kTileDepth);
-    const float* x = a + pair * kTileDepth;
-    Vector half[kVectors];
+  for (int64_t d = 0; d < depth; ++d) {
+    Vector row[kVectors];
     HWY_UNROLL(4)
-    for (int64_t v = 0; v < kVectors; ++v) half[v] = lower_halves(hn::LoadU(bits, words + v * kLanes));
-    multiply_add(x, half, total);
-    HWY_UNROLL(4)
-    for (int64_t v = 0; v < kVectors; ++v) half[v] = upper_halves(hn::LoadU(bits, words + v * kLanes));
-    multiply_add(x + kTileRows, half, total);
+    for (int64_t v = 0; v < kVectors; ++v) row[v] = hn::Load(tag, b + d * kTileRows + v * kLanes);
+    HWY_UNROLL(16)
+    for (int64_t r = 0; r < kRows; ++r) {
+      const Vector factor = set(a[d * kTileRows + r]);
+      HWY_UNROLL(4)
+      for (int64_t v = 0; v < kVectors; ++v) total[r][v] = hn::MulAdd(factor, row[v], total[r][v]);
+    }
   }
   HWY_UNROLL(16)
   for (int64_t r = 0; r < kRows; ++r) {
@@ -75,32 +66,34 @@ HWY_INLINE void multiply_rows(const float* a, const Bf16* b, int64_t tiles, floa
   }
 }
 
-// 12 sums, the two vectors of a word and one of A fill the 16 registers of AVX2.
-HWY_INLINE void multiply_strips(const float* a, const Bf16* b, int64_t tiles, float* sums) {
+// 12 sums, two vectors of B and one of A fill the 16 registers of AVX2.
+HWY_INLINE void multiply_strips(const float* a, const float* b, int64_t depth, float* sums) {
   // One vector is a whole row of sums: all 16 fit the 32 registers of AVX-512.
-  if constexpr (kVectors == 1) return multiply_rows<kTileRows>(a, b, tiles, sums);
-  multiply_rows<6>(a, b, tiles, sums);
-  multiply_rows<5>(a + 6, b, tiles, sums + 6 * kTileRows);
-  multiply_rows<5>(a + 11, b, tiles, sums + 11 * kTileRows);
+  if constexpr (kVectors == 1) return multiply_rows<kTileRows>(a, b, depth, sums);
+  multiply_rows<6>(a, b, depth, sums);
+  multiply_rows<5>(a + 6, b, depth, sums + 6 * kTileRows);
+  multiply_rows<5>(a + 11, b, depth, sums + 11 * kTileRows);
 }
 
 void tile_sums(const TileOperands& args, const TileUnit& unit, float* workspace) {
   const int64_t tiles = tiles_of_depth(args.depth);
-  const int64_t a_first = unit.a_begin * kStripsPerPair;
-  const int64_t b_first = unit.b_begin * kStripsPerPair;
   const int64_t a_strips = (unit.a_end - unit.a_begin) * kStripsPerPair;
   const int64_t b_strips = (unit.b_end - unit.b_begin) * kStripsPerPair;
+  const Bf16* a = args.a + unit.a_begin * kStripsPerPair * tiles * kTileElements;
+  const Bf16* b = args.b + unit.b_begin * kStripsPerPair * tiles * kTileElements;
   float* sums = workspace;
-  float* wide = workspace + a_strips * b_strips * kSums;
+  float* wide_a = sums + a_strips * b_strips * kSums;  // [a_strips, kWideStrip]
+  float* wide_b = wide_a + a_strips * kWideStrip;
   clear(sums, a_strips * b_strips * kSums);
-  for (int64_t p = 0; p < tiles; p += kSimdDepth) {
-    const int64_t depth = tiles - p < kSimdDepth ? tiles - p : kSimdDepth;
-    for (int64_t i = 0; i < a_strips; ++i) {
-      widen_strip(args.a + ((a_first + i) * tiles + p) * kTileElements, depth, wide);
-      for (int64_t j = 0; j < b_strips; ++j) {
-        multiply_strips(wide, args.b + ((b_first + j) * tiles + p) * kTileElements, depth,
+  for (int64_t p = 0; p < tiles; p += kWideTiles) {
+    const int64_t count = tiles - p < kWideTiles ? tiles - p : kWideTiles;
+    for (int64_t i = 0; i < a_strips; ++i)
+      widen_a(a + (i * tiles + p) * kTileElements, count, wide_a + i * kWideStrip);
+    for (int64_t j = 0; j < b_strips; ++j) {
+      widen_b(b + (j * tiles + p) * kTileElements, count, wide_b);
+      for (int64_t i = 0; i < a_strips; ++i)
+        multiply_strips(wide_a + i * kWideStrip, wide_b, count * kTileDepth,
                         sums + (i * b_strips + j) * kSums);
-      }
     }
   }
 }
