@@ -1,15 +1,8 @@
 #include "sluice/infer/generator.h"
 
-#include <chrono>
+#include "sluice/base/stopwatch.h"
 
 namespace sluice {
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
 
 void Generator::make_caches(int64_t capacity) {
   const ModelConfig& config = decoder_.config();
@@ -44,10 +37,9 @@ Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOp
   Generation generation;
   make_caches(static_cast<int64_t>(prompt.size()) + options.max_tokens);
   Sampler sampler(options.sampler);
-  auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   std::span<const float> logits = advance(prompt);
-  generation.prompt_seconds = seconds_since(start);
-  start = std::chrono::steady_clock::now();
+  generation.prompt_seconds = watch.lap();
   while (static_cast<int64_t>(generation.ids.size()) < options.max_tokens) {
     const int32_t id = sampler.next(logits);
     if (options.stop.contains(id)) break;
@@ -56,7 +48,7 @@ Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOp
     if (static_cast<int64_t>(generation.ids.size()) == options.max_tokens) break;
     logits = advance({&id, 1});
   }
-  generation.decode_seconds = seconds_since(start);
+  generation.decode_seconds = watch.seconds();
   return generation;
 }
 

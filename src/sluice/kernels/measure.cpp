@@ -1,21 +1,15 @@
 #include "sluice/kernels/measure.h"
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <vector>
+
+#include "sluice/base/stopwatch.h"
 
 namespace sluice {
 namespace {
 
 constexpr int kRepetitions = 9;
 constexpr int kMeterRepetitions = 3;
-
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 template <class Measurement>
 double median_of(int repetitions, const Measurement& measure) {

@@ -1,29 +1,13 @@
 #include "sluice/train/trainer.h"
 
-#include <chrono>
 #include <cmath>
-#include <utility>
 
+#include "sluice/base/stopwatch.h"
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/linear_cross_entropy.h"
 #include "sluice/ops/packed_weights.h"
 
 namespace sluice {
-namespace {
-
-class Stopwatch {
- public:
-  // Seconds since the last call, or since it was made.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double>(now - std::exchange(start_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-}  // namespace
 
 bool StepResult::is_finite() const {
   return std::isfinite(loss) && std::isfinite(gradient_norm);
