@@ -34,7 +34,7 @@ ordered_json json_of(const DemoModel& model) {
           {"steps", model.state.step},
           {"tokens", model.state.tokens},
           {"validation", model.figures},
-          {"spikes", model.state.spikes},
+          {"spikes", model.state.losses.spikes},
           {"sample", model.sample},
           {"timing", {{"tokens_per_s", rate_of(model)}, {"seconds", model.state.seconds}}}};
 }
@@ -69,7 +69,7 @@ std::vector<std::string> demo_row(const DemoModel& model) {
           cell(model, "max_activation", 2),
           cell(model, "gate_mean", 4),
           cell(model, "gate_below_0.1", 4),
-          std::to_string(model.state.spikes),
+          std::to_string(model.state.losses.spikes),
           fmt::format("{:.0f}", rate_of(model))};
 }
 

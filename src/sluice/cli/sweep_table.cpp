@@ -47,7 +47,7 @@ int64_t diverged(const std::vector<SweepRun>& runs) {
 
 int64_t spikes(const std::vector<SweepRun>& runs) {
   int64_t sum = 0;
-  for (const SweepRun& run : runs) sum += run.outcome.state.spikes;
+  for (const SweepRun& run : runs) sum += run.outcome.state.losses.spikes;
   return sum;
 }
 
@@ -72,7 +72,7 @@ ordered_json run_json(const SweepRun& run) {
           {"diverged", false},
           {"steps", state.step},
           {"tokens", state.tokens},
-          {"spikes", state.spikes},
+          {"spikes", state.losses.spikes},
           {"validation", run.outcome.figures},
           {"timing", {{"tokens_per_s", run.outcome.tokens_per_s()}, {"seconds", state.seconds}}}};
 }
@@ -138,7 +138,7 @@ std::string SweepTable::csv() const {
         const std::optional<double> value = figure(run, column.key);
         text += value ? fmt::format(",{}", *value) : ",";
       }
-      text += fmt::format(",{},{}\n", run.outcome.state.spikes, run.diverged ? 1 : 0);
+      text += fmt::format(",{},{}\n", run.outcome.state.losses.spikes, run.diverged ? 1 : 0);
     }
   }
   return text;

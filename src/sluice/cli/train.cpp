@@ -61,7 +61,7 @@ void report(const Request& request, const Session& session, const TrainingOutcom
                                {"tokens_per_s", outcome.tokens_per_s()},
                                {"best_validation_loss", validated ? ordered_json(state.best_loss) : nullptr},
                                {"best_step", validated ? ordered_json(state.best_step) : nullptr},
-                               {"spikes", state.spikes},
+                               {"spikes", state.losses.spikes},
                                {"validation", outcome.figures}};
     session.out << json.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
     return;

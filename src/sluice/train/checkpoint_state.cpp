@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kState = "state.json";
+constexpr const char* kOwnChecksum = "own_checksum";
 
 std::vector<TensorOutput> optimizer_tensors(Trainer& trainer) {
   std::vector<TensorOutput> outputs;
@@ -38,24 +39,38 @@ nlohmann::ordered_json state_json(const RunState& state) {
           {"seconds", state.seconds},
           {"best_loss", state.best_loss},
           {"best_step", state.best_step},
-          {"recent_losses", state.recent_losses},
-          {"spikes", state.spikes},
+          {"first_loss", state.losses.first},
+          {"recent_losses", state.losses.recent},
+          {"spikes", state.losses.spikes},
+          {"in_spike", state.losses.in_spike},
+          {"far_steps", state.losses.far_steps},
           {"stale_validations", state.stale_validations},
           {"data", state.data}};
+}
+
+LossHistory read_losses(const Json& json) {
+  const IntegerRange counts{.min = 0};
+  LossHistory losses;
+  for (const Json& loss : json.at("recent_losses").array()) losses.recent.push_back(loss.number());
+  losses.spikes = json.integer("spikes", counts);
+  // Checkpoints of version 0.1.0 do not have the others.
+  losses.first = json.number_or("first_loss", 0);
+  losses.in_spike = json.boolean_or("in_spike", false);
+  losses.far_steps = json.integer_or("far_steps", 0, counts);
+  return losses;
 }
 
 RunState read_state(const Json& json) {
   RunState state;
   const IntegerRange counts{.min = 0};
-  state.step = json.integer("step", counts);
+  state.step = json.integer("step", {.min = 0, .max = int64_t{1} << 30});  // as configurations have it
   state.tokens = json.integer("tokens", counts);
   state.epoch = json.integer("epoch", counts);
   state.position = json.integer("position", counts);
   state.seconds = json.number("seconds", {.min = 0});
   state.best_loss = json.number("best_loss");
   state.best_step = json.integer("best_step", {.min = -1});
-  for (const Json& loss : json.at("recent_losses").array()) state.recent_losses.push_back(loss.number());
-  state.spikes = json.integer("spikes", counts);
+  state.losses = read_losses(json);
   // Checkpoints of version 0.1.0 do not have it.
   state.stale_validations = json.integer_or("stale_validations", 0, counts);
   if (json.contains("data")) {
@@ -106,8 +121,16 @@ nlohmann::ordered_json checksums_of(const std::filesystem::path& directory) {
   return sums;
 }
 
+// Of state.json itself, whatever the order of its keys. A number that changed there is as bad as a weight.
+uint32_t state_checksum(nlohmann::json state) {
+  state.erase(kOwnChecksum);
+  return crc32c(state.dump());
+}
+
 // Checkpoints of version 0.1.0 have none.
 void check_checksums(const std::filesystem::path& directory, const Json& state) {
+  if (state.contains(kOwnChecksum) && state.integer(kOwnChecksum) != state_checksum(state.node()))
+    throw bad_input({.where = (directory / kState).string(), .what = "damaged: not what was written"});
   if (!state.contains("checksums")) return;
   for (const auto& [name, sum] : state.at("checksums").node().items()) {
     const std::filesystem::path file = directory / std::filesystem::path(name).filename();
@@ -132,20 +155,22 @@ void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, 
   write_safetensors(made.path() / kOptimizer, optimizer_tensors(trainer), {{"format", "pt"}});
   nlohmann::ordered_json json = state_json(state);
   json["checksums"] = checksums_of(made.path());
+  json[kOwnChecksum] = state_checksum(nlohmann::json::parse(json.dump()));
   write_file_atomically(made.path() / kState, json.dump(2) + "\n");
   made.commit();
 }
 
 RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine, Trainer& trainer) {
+  const Json json = Json::load(directory / kState);
+  const RunState state = read_state(json);
+  // Before the comparison: a damaged config.json is not that of another model.
+  check_checksums(directory, json);
   const Checkpoint stored(directory);
   Decoder& decoder = trainer.decoder();
   if (stored.config() != decoder.config()) {
     throw failure({.where = directory.string(),
                    .what = "the checkpoint is of another model than the run's configuration describes"});
   }
-  const Json json = Json::load(directory / kState);
-  const RunState state = read_state(json);
-  check_checksums(directory, json);
   std::vector<AdamW::Moments> moments = read_moments(directory / kOptimizer, engine, decoder);
   std::vector<Tensor> values;
   for (size_t i = 0; i < decoder.parameters().size(); ++i) {

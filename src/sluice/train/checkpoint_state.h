@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "sluice/train/loss_monitor.h"
 #include "sluice/train/trainer.h"
 
 namespace sluice {
@@ -16,9 +17,8 @@ struct RunState {
   double seconds = 0;               // of training, over all sessions
   double best_loss = 0;             // on the validation text; meaningless before the first evaluation
   int64_t best_step = -1;
-  int64_t stale_validations = 0;           // since the best one
-  std::vector<double> recent_losses = {};  // for the monitor of spikes
-  int64_t spikes = 0;
+  int64_t stale_validations = 0;  // since the best one
+  LossHistory losses = {};
   std::vector<int64_t> data = {};  // checksums of the shards
 };
 

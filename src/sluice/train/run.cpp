@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -39,7 +38,8 @@ Run::Run(const RunParts& parts)
       decoder_(config_.model),
       trainer_(engine_, decoder_, config_.trainer),
       loader_(sequences_of(config_, parts.shards, Split::Training),
-              {.batch = config_.pass_tokens / config_.sequence, .seed = config_.seed}) {
+              {.batch = config_.pass_tokens / config_.sequence, .seed = config_.seed}),
+      monitor_(config_.model.vocabulary) {
   if (config_.validation.share > 0) validation_ = sequences_of(config_, parts.shards, Split::Validation);
   decoder_.initialise(engine_, Random(config_.seed));
   for (const TokenShard& shard : parts.shards) state_.data.push_back(shard.info().checksum);
@@ -55,8 +55,7 @@ void Run::resume() {
       damaged.push_back(step);
       continue;
     }
-    // Checkpoints of version 0.1.0 do not say.
-    if (!state->data.empty() && state->data != state_.data) {
+    if (!is_of_these_data(*state)) {
       throw bad_input({.where = directory_.path().string(),
                        .what = "the data are not those that the run began with",
                        .hint = "give the same files in the same order"});
@@ -65,7 +64,7 @@ void Run::resume() {
     const std::vector<int64_t> data = std::move(state_.data);
     state_ = *state;
     state_.data = data;
-    monitor_ = SpikeMonitor(state_.recent_losses, state_.spikes);
+    monitor_ = LossMonitor(config_.model.vocabulary, state_.losses);
     saved_step_ = state_.step;
     // Only now: what cannot be used makes room for what takes its place.
     for (const int64_t each : damaged) directory_.set_aside(each);
@@ -79,10 +78,35 @@ void Run::resume() {
   directory_.cut_metrics(0);
 }
 
+bool Run::is_of_these_data(const RunState& state) const {
+  return state.data.empty() || state.data == state_.data;  // checkpoints of version 0.1.0 do not say
+}
+
+// Bad input unless the state is one that this run has at that step: the place in the data follows from it.
+void Run::check_follows(const RunState& state, int64_t step) const {
+  const std::string where = directory_.checkpoint(step).string();
+  const auto expect = [&](const char* key, int64_t expected, int64_t got) {
+    if (got == expected) return;
+    throw bad_input({.where = fmt::format("{}: {}", where, key),
+                     .what = "cannot be",
+                     .expected = std::to_string(expected),
+                     .got = std::to_string(got)});
+  };
+  const int64_t sequences = state.step * (config_.batch_tokens / config_.sequence);
+  const int64_t in_epoch = loader_.sequences().count();
+  expect("step", step, state.step);
+  expect("tokens", state.step * config_.batch_tokens, state.tokens);
+  expect("epoch", sequences / in_epoch, state.epoch);
+  expect("position", sequences % in_epoch, state.position);
+  if (state.best_step > step) expect("best_step", step, state.best_step);
+}
+
 // None, with a warning, if a file of the checkpoint is missing or damaged.
 std::optional<RunState> Run::read_if_whole(int64_t step) {
   try {
-    return read_checkpoint(directory_.checkpoint(step), engine_, trainer_);
+    const RunState state = read_checkpoint(directory_.checkpoint(step), engine_, trainer_);
+    if (is_of_these_data(state)) check_follows(state, step);
+    return state;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::BadInput) throw;
     log_.warn("a checkpoint is skipped: {}", error.what());
@@ -95,9 +119,12 @@ bool Run::is_due(int64_t every) const {
 }
 
 Divergence Run::diverged(const std::string& what) const {
-  const std::string saved = saved_step_ < 0 ? ""
-                                            : fmt::format("; the last checkpoint is {}",
-                                                          directory_.checkpoint(saved_step_).string());
+  const std::vector<int64_t> steps = directory_.checkpoint_steps();
+  const auto good = std::ranges::find_if(
+      steps, [&](int64_t step) { return step <= state_.step - monitor_.history().far_steps; });
+  const std::string saved = good == steps.end() ? ""
+                                                : fmt::format("; the last good checkpoint is {}",
+                                                              directory_.checkpoint(*good).string());
   return {ErrorKind::Failed,
           {.where = fmt::format("after step {}", state_.step),
            .what = what,
@@ -108,14 +135,14 @@ StepResult Run::step() {
   std::vector<Batch> batches;
   for (int64_t passes = config_.batch_tokens / config_.pass_tokens; passes > 0; --passes)
     batches.push_back(loader_.next());
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const StepResult result = trainer_.step(batches);
   if (result.gradient_norm == 0) throw diverged("the gradient is zero: nothing can be learnt any more");
   if (!result.is_finite()) {
     throw diverged(
         fmt::format("loss {} and gradient norm {} are not finite", result.loss, result.gradient_norm));
   }
-  state_.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  state_.seconds += watch.seconds();
   ++state_.step;
   ++session_steps_;
   state_.tokens += result.tokens;
@@ -149,23 +176,23 @@ void Run::save() {
   if (saved_step_ == state_.step) return;
   state_.epoch = loader_.position().epoch;
   state_.position = loader_.position().index;
-  state_.recent_losses = monitor_.recent();
-  state_.spikes = monitor_.spikes();
+  state_.losses = monitor_.history();
   directory_.sync_metrics();  // a checkpoint is never newer than its metrics
   write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, directory_.tokenizer());
   saved_step_ = state_.step;
   directory_.point("latest", state_.step);
   if (state_.best_step == state_.step) directory_.point("best", state_.step);
-  directory_.prune(config_.checkpoints.keep, state_.best_step);
+  // A model that is perhaps lost takes no other's place.
+  if (!monitor_.is_far()) directory_.prune(config_.checkpoints.keep, state_.best_step);
 }
 
 std::optional<RunEnd> Run::reason_to_stop() const {
   if (is_interrupted()) return RunEnd::Interrupted;
   if (config_.stop.patience > 0 && state_.stale_validations >= config_.stop.patience)
     return RunEnd::NoProgress;
-  const std::chrono::duration<double, std::ratio<60>> minutes = Clock::now() - start_;
+  const double minutes = session_.seconds() / 60;
   // A step at least, or sessions that are too short would never get anywhere.
-  if (config_.stop.minutes > 0 && minutes.count() >= config_.stop.minutes && session_steps_ > 0)
+  if (config_.stop.minutes > 0 && minutes >= config_.stop.minutes && session_steps_ > 0)
     return RunEnd::OutOfTime;
   return {};
 }
@@ -177,16 +204,26 @@ RunEnd Run::train(const RunHooks& hooks) {
       return *end;
     }
     const StepResult result = step();
-    const nlohmann::ordered_json line = {
-        {"step", state_.step},        {"loss", result.loss},     {"gradient_norm", result.gradient_norm},
-        {"rate", result.rate},        {"tokens", state_.tokens}, {"seconds", state_.seconds},
-        {"spikes", monitor_.spikes()}};
+    const nlohmann::ordered_json line = {{"step", state_.step},
+                                         {"loss", result.loss},
+                                         {"gradient_norm", result.gradient_norm},
+                                         {"rate", result.rate},
+                                         {"tokens", state_.tokens},
+                                         {"seconds", state_.seconds},
+                                         {"spikes", monitor_.history().spikes}};
     directory_.append_metrics(line);
     if (hooks.stepped) hooks.stepped(result, state_);
+    if (monitor_.has_diverged()) {
+      throw diverged(
+          fmt::format("the loss has been above {:.4g} for {} steps: twice that of an untrained model",
+                      monitor_.far(), LossMonitor::kFarSteps));
+    }
     const bool validates = is_due(config_.validation.every);
     if (validates) validate(hooks);
     const bool best = validates && state_.best_step == state_.step;
-    if (best || is_due(config_.checkpoints.every)) save();
+    // While the loss is far, the newest checkpoint is to stay one from before; the last step is saved anyway.
+    const bool worth_saving = !monitor_.is_far() || state_.step == config_.steps();
+    if (best || (worth_saving && is_due(config_.checkpoints.every))) save();
   }
   return RunEnd::Finished;
 }

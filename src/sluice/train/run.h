@@ -2,16 +2,16 @@
 // checkpoints, metrics.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 
 #include "sluice/base/error.h"
 #include "sluice/base/log.h"
+#include "sluice/base/stopwatch.h"
 #include "sluice/data/batches.h"
+#include "sluice/train/loss_monitor.h"
 #include "sluice/train/run_config.h"
 #include "sluice/train/run_directory.h"
-#include "sluice/train/spike_monitor.h"
 
 namespace sluice {
 
@@ -38,7 +38,8 @@ struct RunHooks {
 // look again.
 void check_data(const RunConfig& config, const std::vector<TokenShard>& shards);
 
-// A loss that is not finite, or no gradient at all. Trying again gives the same.
+// A loss that is not finite or stays far above that of an untrained model (train/loss_monitor.h), or no
+// gradient at all. Trying again gives the same.
 class Divergence : public Error {
  public:
   using Error::Error;
@@ -66,6 +67,8 @@ class Run {
  private:
   void resume();
   std::optional<RunState> read_if_whole(int64_t step);
+  bool is_of_these_data(const RunState& state) const;
+  void check_follows(const RunState& state, int64_t step) const;
   Divergence diverged(const std::string& what) const;
   StepResult step();
   void validate(const RunHooks& hooks);
@@ -73,19 +76,17 @@ class Run {
   bool is_due(int64_t every) const;
   std::optional<RunEnd> reason_to_stop() const;
 
-  using Clock = std::chrono::steady_clock;
-
   Engine& engine_;
   RunConfig config_;
   RunDirectory& directory_;
   Log& log_;
-  Clock::time_point start_ = Clock::now();
+  Stopwatch session_;
   int64_t session_steps_ = 0;
   Decoder decoder_;
   Trainer trainer_;
   BatchLoader loader_;
   std::optional<PackedSequences> validation_;
-  SpikeMonitor monitor_;
+  LossMonitor monitor_;
   RunState state_;
   int64_t saved_step_ = -1;
 };
