@@ -61,6 +61,19 @@ TEST(RunConfig, changes_reach_into_a_model_that_is_only_named) {
   EXPECT_EQ(config.steps(), 2) << "tokens take the place of steps";
 }
 
+TEST(RunConfig, that_is_shorter_than_its_warm_up_says_what_to_do) {
+  const TemporaryDirectory directory;
+  const std::string path =
+      directory.file("run.json", R"({"model": "tiny-g2", "steps": 300, "schedule": {"warmup": 30}})")
+          .string();
+  EXPECT_BAD_INPUT(load_run_config(path, {"steps=24"}),
+                   path +
+                       " with --set: schedule.warmup: expected at most 24, the steps of the run, got 30 (a "
+                       "shorter run needs a shorter warm-up: --set schedule.warmup=2)");
+  EXPECT_EQ(load_run_config(path, {"steps=24", "schedule.warmup=2"}).steps(), 24);
+  EXPECT_EQ(load_run_config(path, {"steps=30"}).trainer.schedule.warmup, 30);
+}
+
 TEST(RunConfig, refuses_what_does_not_fit_together) {
   EXPECT_BAD_INPUT(read(R"({"model": "tiny-g2", "steps": 1, "stps": 2})"),
                    "run.json: stps: unknown key (did you mean \"steps\"?)");

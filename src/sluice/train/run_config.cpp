@@ -37,7 +37,13 @@ Schedule read_schedule(const Json& json, int64_t steps) {
   schedule.kind = object.choice_or("kind", schedule.kind, kSchedules);
   schedule.peak = object.number_or("peak", schedule.peak, {.min = 0.0, .max = 10.0});
   schedule.final_share = object.number_or("final_share", schedule.final_share, {.min = 0.0, .max = 1.0});
-  schedule.warmup = object.integer_or("warmup", schedule.warmup, {.min = 0, .max = steps});
+  schedule.warmup = object.integer_or("warmup", schedule.warmup, {.min = 0});
+  // Not cut down silently: a run that never gets to its peak is not the one that was asked for.
+  if (schedule.warmup > steps) {
+    throw object.at("warmup").unexpected(
+        fmt::format("at most {}, the steps of the run", steps),
+        fmt::format("a shorter run needs a shorter warm-up: --set schedule.warmup={}", steps / 10));
+  }
   schedule.decay_share = object.number_or("decay_share", schedule.decay_share, {.min = 0.0, .max = 1.0});
   return schedule;
 }
