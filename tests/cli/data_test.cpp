@@ -125,6 +125,31 @@ TEST_F(DataCommand, reads_packed_text_and_standard_input) {
   EXPECT_EQ(result["text_bytes"], 6 + 11);
 }
 
+TEST_F(DataCommand, reads_lines_of_json_from_standard_input_if_told_to) {
+  const std::string lines = "{\"text\":\"one\"}\n{\"text\":\"two\"}\n";
+  const auto documents = [&](const char* format) {
+    const Json result = Json::parse(
+        printed({"tokenize", path(), "-", "--format", format, "--out", path("s.tokens"), "--json"},
+                {.input_file = file("in", lines)}));
+    return std::pair(result["documents"].get<int>(), result["text_bytes"].get<size_t>());
+  };
+  EXPECT_EQ(documents("jsonl"), std::pair(2, size_t{6}));
+  EXPECT_EQ(documents("text"), std::pair(1, lines.size()));
+  EXPECT_EQ(documents("auto"), std::pair(1, lines.size()));
+  EXPECT_REFUSAL(run({"tokenize", path(), "-", "--format", "jsonl", "--out", path("s.tokens")},
+                     {.input_file = file("bad", "{\"text\":\"one\"}\ntwo\n")}),
+                 3, "standard input: line 2");
+  EXPECT_REFUSAL(run({"tokenize", path(), "-", "--format", "json", "--out", path("s.tokens")}), 2, "jsonl");
+  EXPECT_REFUSAL(run({"info", path("s.tokens"), "--format", "text"}), 2, "--format is for tokenize");
+}
+
+TEST_F(DataCommand, reads_lines_of_json_as_text_if_told_to) {
+  const std::string lines = file("a.jsonl", "{\"text\":\"one\"}\n");
+  const Json result = Json::parse(
+      printed({"tokenize", path(), lines, "--format", "text", "--out", path("s.tokens"), "--json"}));
+  EXPECT_EQ(result["text_bytes"], 15);
+}
+
 TEST_F(DataCommand, ends_documents_with_the_token_that_is_asked_for) {
   const std::string text = file("a.txt", "the cat and the hat and the cat");
   const ProgramRun trained =

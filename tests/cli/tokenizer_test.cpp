@@ -93,6 +93,20 @@ TEST_F(TokenizerCommand, trains_a_tokenizer_that_it_can_use) {
   EXPECT_EQ(printed({"decode", path("t.json"), "--ids", ids, "--skip-special"}), "the cat\n");
 }
 
+TEST_F(TokenizerCommand, trains_on_lines_of_json_from_standard_input_if_told_to) {
+  const std::string lines = file("in", "{\"text\":\"the cat and the hat\"}\n{\"text\":\"the cat\"}\n");
+  const auto words = [&](const char* format) {
+    const ProgramRun result = run_sluice({"tokenizer", "train", "-", "--format", format, "--vocab-size",
+                                          "257", "--out", path("t.json"), "--json"},
+                                         {.input_file = lines});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return Json::parse(result.out)["words"].get<int>();
+  };
+  EXPECT_EQ(words("jsonl"), 5) << "the, cat, and, the, hat: a word has the space before it";
+  EXPECT_GT(words("text"), 5) << "names and quotes are words, too";
+  EXPECT_REFUSAL(run({"encode", path(), "--format", "text"}), 2, "--format is for train");
+}
+
 TEST_F(TokenizerCommand, trains_the_same_with_any_number_of_threads) {
   train({"--threads", "1"});
   const std::string one = content_of(path("t.json"));

@@ -129,9 +129,10 @@ TEST(InputName, says_what_a_dash_means) {
 }
 
 TEST(JsonLines, are_told_by_the_name) {
-  for (const char* name : {"a.jsonl", "a.jsonl.gz", "x/b.jsonl"}) EXPECT_TRUE(is_json_lines(name)) << name;
+  for (const char* name : {"a.jsonl", "a.jsonl.gz", "x/b.jsonl"})
+    EXPECT_EQ(format_named(name), TextFormat::JsonLines) << name;
   for (const char* name : {"a.json", "a.txt", "a.gz", "-", "jsonl", "a.jsonl.txt"})
-    EXPECT_FALSE(is_json_lines(name)) << name;
+    EXPECT_EQ(format_named(name), TextFormat::Plain) << name;
 }
 
 }  // namespace

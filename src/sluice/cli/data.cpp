@@ -29,6 +29,7 @@ void check_use(const DataOptions& options) {
   belongs("--bytes", options.bytes.has_value(), "synth");
   belongs("--documents", options.documents.has_value(), "synth");
   belongs("--seed", options.seed.has_value(), "synth");
+  belongs("--format", !options.format.word.empty(), "tokenize");
   belongs("--end-of-text", options.end_of_text.has_value(), "tokenize");
   if (options.bytes && options.documents) throw wrong_use("--bytes and --documents exclude each other");
   if (options.action == "info") {
@@ -112,6 +113,7 @@ Action declare_data(Options& options) {
                 .value = "F",
                 .text = "synth: the .jsonl or .txt to write. tokenize: the token shard to write"},
                target->out);
+  target->format.declare(options, "tokenize");
   declare_synth(options, *target);
   options.text({.name = "--end-of-text",
                 .value = "T",
@@ -150,6 +152,7 @@ Command data_command() {
       .examples = {"sluice data synth --out corpus.jsonl --bytes 10000000 --seed 1",
                    "sluice data synth --out code.txt --kind code --documents 50",
                    "sluice data tokenize tokenizer.json corpus.jsonl --out corpus.tokens",
+                   "zstdcat corpus.zst | sluice data tokenize tokenizer.json - --format jsonl --out c.tokens",
                    "sluice data info corpus.tokens --json"},
       .declare = declare_data};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sluice/cli/command.h"
+#include "sluice/cli/text_format_option.h"
 #include "sluice/data/token_shard.h"
 
 namespace sluice::cli {
@@ -16,6 +17,7 @@ struct DataOptions {
   std::string action;
   std::vector<std::string> files, kinds;
   std::optional<std::string> out, end_of_text;
+  TextFormatOption format;
   std::optional<std::int64_t> bytes, documents, seed;
 };
 

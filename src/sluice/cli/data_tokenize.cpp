@@ -29,6 +29,7 @@ void tokenize(const DataOptions& options, const Session& session) {
   const Tokenizer tokenizer = Tokenizer::load(options.files.front());
   Progress progress(session.log, "documents", 0);
   const TokenizeRequest request{.files = {options.files.begin() + 1, options.files.end()},
+                                .format = options.format.format(),
                                 .out = *options.out,
                                 .end_of_text = end_of_text(options, tokenizer),
                                 .done = [&](int64_t documents) {

@@ -61,7 +61,7 @@ std::vector<int32_t> tokens_of(const Request& request, const RunnableModel& mode
   std::string text;
   for (const std::string& path : request.data) {
     // Documents of a .jsonl file are lines of one text.
-    const char* end = is_json_lines(path) ? "\n" : "";
+    const char* end = format_named(path) == TextFormat::JsonLines ? "\n" : "";
     for_each_document(path, [&](std::string_view document) { text.append(document).append(end); });
   }
   return model.encode(text);

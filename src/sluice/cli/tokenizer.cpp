@@ -28,9 +28,10 @@ void check_use(const TokenizerOptions& options) {
   belongs("--skip-special", options.skip_special, "decode");
   belongs("--vocab-size", options.vocabulary != 0, "train");
   belongs("--out", options.out.has_value(), "train");
+  belongs("--format", !options.format.word.empty(), "train");
   belongs("--special", !options.special.empty(), "train");
   if (options.action == "train") {
-    if (options.jsonl) throw wrong_use("--jsonl is for encode and decode; train reads .jsonl files as such");
+    if (options.jsonl) throw wrong_use("--jsonl is for encode and decode; train has --format jsonl");
     if (options.vocabulary == 0 || !options.out) throw wrong_use("train needs --vocab-size and --out");
   } else if (options.files.size() != 1) {
     throw wrong_use(fmt::format("{} takes one tokenizer, got {}", options.action, options.files.size()));
@@ -115,6 +116,7 @@ Action declare_tokenizer(Options& options) {
                    .high = kMaxVocabulary},
                   target->vocabulary);
   options.text({.name = "--out", .value = "F", .text = "Where the trained tokenizer.json goes"}, target->out);
+  target->format.declare(options, "train");
   options.choice({.name = "--pattern",
                   .value = "NAME",
                   .text = "How training cuts text into words: qwen or gpt2 (default: qwen)",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sluice/cli/command.h"
+#include "sluice/cli/text_format_option.h"
 #include "sluice/text/tokenizer.h"
 
 namespace sluice::cli {
@@ -14,6 +15,7 @@ struct TokenizerOptions {
   std::string action;
   std::vector<std::string> files;
   std::optional<std::string> text, ids, jsonl, out;
+  TextFormatOption format;
   bool skip_special = false;
   int vocabulary = 0;
   std::string pattern = "qwen";

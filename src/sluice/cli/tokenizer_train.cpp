@@ -40,11 +40,11 @@ void train_tokenizer(const TokenizerOptions& options, const Session& session) {
   const WordPattern pattern = options.pattern == "gpt2" ? WordPattern::Gpt2 : WordPattern::Qwen;
   WordCounter counter({.pattern = pattern, .special = options.special}, threads);
   for (const std::string& file : options.files) {
+    const TextFormat format = options.format.format().value_or(format_named(file));
     if (file.ends_with(".gz")) {
-      const TextFormat format = is_json_lines(file) ? TextFormat::JsonLines : TextFormat::Plain;
       counter.add(read_input(file), format, file);
     } else {
-      counter.add_file(file);
+      counter.add_file(file, format);
     }
   }
   const std::vector<WordCount> words = counter.words();

@@ -23,10 +23,6 @@ std::string read_input(const std::string& path) {
   return content;
 }
 
-bool is_json_lines(const std::string& path) {
-  return path.ends_with(".jsonl") || path.ends_with(".jsonl.gz");
-}
-
 void for_each_object(const std::string& path, const std::function<void(const Json&)>& sink) {
   const std::string content = read_input(path);
   for_each_line(content, 1, [&](size_t number, std::string_view line) {
@@ -34,8 +30,9 @@ void for_each_object(const std::string& path, const std::function<void(const Jso
   });
 }
 
-void for_each_document(const std::string& path, const std::function<void(std::string_view)>& sink) {
-  if (is_json_lines(path)) {
+void for_each_document(const std::string& path, const std::function<void(std::string_view)>& sink,
+                       std::optional<TextFormat> format) {
+  if (format.value_or(format_named(path)) == TextFormat::JsonLines) {
     for_each_object(path, [&](const Json& object) { sink(object.text("text")); });
   } else {
     sink(read_input(path));
@@ -43,7 +40,7 @@ void for_each_document(const std::string& path, const std::function<void(std::st
 }
 
 void for_each_prompt(const std::string& path, const std::function<void(std::string_view)>& sink) {
-  if (is_json_lines(path)) return for_each_document(path, sink);
+  if (format_named(path) == TextFormat::JsonLines) return for_each_document(path, sink);
   const std::string content = read_input(path);
   for_each_line(content, 1, [&](size_t, std::string_view line) {
     sink(line.substr(0, line.find_last_not_of('\r') + 1));

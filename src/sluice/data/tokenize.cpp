@@ -72,7 +72,8 @@ TokenShardInfo tokenize_files(const Tokenizer& tokenizer, const TokenizeRequest&
   SLUICE_ASSERT(!request.files.empty(), "tokenize_files: no files");
   DocumentEncoder encoder(tokenizer, request, threads);
   for (const std::string& file : request.files)
-    for_each_document(file, [&](std::string_view document) { encoder.add(document); });
+    for_each_document(
+        file, [&](std::string_view document) { encoder.add(document); }, request.format);
   return encoder.finish();
 }
 

@@ -8,6 +8,7 @@
 
 #include "sluice/base/threads.h"
 #include "sluice/data/token_shard.h"
+#include "sluice/text/text_format.h"
 #include "sluice/text/tokenizer.h"
 
 namespace sluice {
@@ -17,7 +18,8 @@ namespace sluice {
 TokenId end_of_text_of(const Tokenizer& tokenizer);
 
 struct TokenizeRequest {
-  std::vector<std::string> files;  // as data/text_reader.h takes them
+  std::vector<std::string> files;         // as data/text_reader.h takes them
+  std::optional<TextFormat> format = {};  // of all of them; none: as their names say
   std::filesystem::path out;
   TokenId end_of_text = 0;
   std::function<void(int64_t documents)> done = {};  // called with documents that are written; may throw

@@ -81,8 +81,8 @@ WordCounter::WordCounter(Options options, const Threads& threads)
       pre_tokenizer_(pre_tokenizer_of(options.pattern)),
       special_(special_tokens(options.special)) {}
 
-void WordCounter::add_file(const std::filesystem::path& path) {
-  const TextFormat format = path.extension() == ".jsonl" ? TextFormat::JsonLines : TextFormat::Plain;
+void WordCounter::add_file(const std::filesystem::path& path, std::optional<TextFormat> asked) {
+  const TextFormat format = asked.value_or(format_named(path.native()));
   if (path == "-") return add(read_text("/dev/stdin", kMaxStream), format, "standard input");
   std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
   if (!std::filesystem::is_regular_file(path, unknown))

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 
 #include "sluice/base/threads.h"
 #include "sluice/text/added_tokens.h"
+#include "sluice/text/text_format.h"
 #include "sluice/text/tokenizer_parts.h"
 
 namespace sluice {
@@ -21,8 +23,6 @@ struct WordCount {
   std::int64_t count = 0;
 };
 
-enum class TextFormat { Plain, JsonLines };  // JsonLines: an object with a "text" per line
-
 class WordCounter {
  public:
   struct Options {
@@ -31,8 +31,8 @@ class WordCounter {
   };
   WordCounter(Options options, const Threads& threads);
 
-  // "-" is standard input; a name that ends in .jsonl has lines of JSON.
-  void add_file(const std::filesystem::path& path);
+  // "-" is standard input. Without a format its name tells.
+  void add_file(const std::filesystem::path& path, std::optional<TextFormat> format = {});
 
   // The name is for errors.
   void add(std::string_view content, TextFormat format, const std::string& name);
