@@ -11,17 +11,16 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/sweep_table.h"
 #include "sluice/cli/training.h"
+#include "sluice/cli/training_options.h"
 
 namespace sluice::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Request {
-  std::string config, out, tokenizer;
-  std::vector<std::string> vary, changes, data;
+struct Request : TrainingOptions {
+  std::vector<std::string> vary;
   int seeds = 3;
-  bool resume = false;
 };
 
 struct PlannedRun {
@@ -29,15 +28,6 @@ struct PlannedRun {
   int seed;
   TrainingJob job;
 };
-
-void check(const Request& request) {
-  if (request.out.empty()) throw usage_error({.where = "sweep", .what = "--out is required"});
-  if (request.data.empty()) {
-    throw usage_error({.where = "sweep",
-                       .what = "--data is required",
-                       .hint = "sluice data tokenize makes token shards from text"});
-  }
-}
 
 std::vector<GridPoint> points_of(const Request& request, const Session& session) {
   std::vector<GridAxis> axes;
@@ -60,10 +50,9 @@ std::vector<GridPoint> points_of(const Request& request, const Session& session)
 
 RunConfig config_of(const Request& request, const std::vector<std::string>& variant, int seed,
                     const Session& session) {
-  std::vector<std::string> changes = request.changes;
+  std::vector<std::string> changes = request.all_changes(session);
   changes.insert(changes.end(), variant.begin(), variant.end());
   changes.push_back(fmt::format("seed={}", seed));
-  if (!session.options.dtype.empty()) changes.push_back(fmt::format("dtype={}", session.options.dtype));
   RunConfig config = load_run_config(request.config, changes);
   if (config.validation.share == 0) {
     throw bad_input({.where = request.config,
@@ -114,7 +103,7 @@ SweepRun train(const PlannedRun& planned, const Session& session) {
 }
 
 void run(const Request& request, const Session& session) {
-  check(request);
+  request.check("sweep");
   const std::vector<GridPoint> points = points_of(request, session);
   if (!request.resume) check_can_fill(request.out);
   const std::vector<PlannedRun> runs = plan(request, points, session);
@@ -136,8 +125,7 @@ void run(const Request& request, const Session& session) {
 
 Action declare_sweep(Options& options) {
   auto request = std::make_shared<Request>();
-  options.argument({.name = "CONFIG", .value = "", .text = "A run's configuration (configs/runs)"},
-                   Presence::Required, request->config);
+  request->declare_config(options);
   options.repeated({.name = "--vary",
                     .value = "A.B=V,V",
                     .text = "Values of the configuration to go through; several: every combination"},
@@ -148,14 +136,9 @@ Action declare_sweep(Options& options) {
                    .low = 1,
                    .high = 1000},
                   request->seeds);
-  options.list({.name = "--data", .value = "FILE...", .text = "Token shards, made by sluice data tokenize"},
-               request->data);
-  options.text({.name = "--tokenizer", .value = "FILE", .text = "tokenizer.json to put into checkpoints"},
-               request->tokenizer);
-  options.text({.name = "--out", .value = "DIR", .text = "Where the runs and the table go"}, request->out);
-  options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of the configuration for all"},
-                   request->changes);
-  options.flag("--resume", request->resume, "Go on where the sweep in --out stopped, or with a larger one");
+  request->declare(options, {.out = "Where the runs and the table go",
+                             .changes = "Change a value of the configuration for all",
+                             .resume = "Go on where the sweep in --out stopped, or with a larger one"});
   return [request](const Session& session) { run(*request, session); };
 }
 

@@ -7,34 +7,16 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/train_plan.h"
 #include "sluice/cli/training.h"
+#include "sluice/cli/training_options.h"
 
 namespace sluice::cli {
 namespace {
 
 using nlohmann::ordered_json;
 
-struct Request {
-  std::string config, out;
-  std::vector<std::string> changes, data;
-  std::string tokenizer;
-  bool resume = false, dry_run = false, print_config = false;
+struct Request : TrainingOptions {
+  bool dry_run = false, print_config = false;
 };
-
-RunConfig config_of(const Request& request, const Session& session) {
-  std::vector<std::string> changes = request.changes;
-  if (!session.options.dtype.empty()) changes.push_back("dtype=" + session.options.dtype);
-  return load_run_config(request.config, changes);
-}
-
-void check(const Request& request) {
-  const bool works = !request.dry_run && !request.print_config;
-  if (works && request.out.empty()) throw usage_error({.where = "train", .what = "--out is required"});
-  if (works && request.data.empty()) {
-    throw usage_error({.where = "train",
-                       .what = "--data is required",
-                       .hint = "sluice data tokenize makes token shards from text"});
-  }
-}
 
 std::string_view words_for(RunEnd end) {
   switch (end) {
@@ -73,8 +55,8 @@ void report(const Request& request, const Session& session, const TrainingOutcom
 }
 
 void run(const Request& request, const Session& session) {
-  check(request);
-  const RunConfig config = config_of(request, session);
+  if (!request.dry_run && !request.print_config) request.check("train");
+  const RunConfig config = load_run_config(request.config, request.all_changes(session));
   if (request.print_config) {
     session.out << run_config_json(config).dump(2) << '\n';
     return;
@@ -101,16 +83,10 @@ void run(const Request& request, const Session& session) {
 
 Action declare_train(Options& options) {
   auto request = std::make_shared<Request>();
-  options.argument({.name = "CONFIG", .value = "", .text = "A run's configuration (configs/runs)"},
-                   Presence::Required, request->config);
-  options.list({.name = "--data", .value = "FILE...", .text = "Token shards, made by sluice data tokenize"},
-               request->data);
-  options.text({.name = "--tokenizer", .value = "FILE", .text = "tokenizer.json to put into checkpoints"},
-               request->tokenizer);
-  options.text({.name = "--out", .value = "DIR", .text = "The run's directory"}, request->out);
-  options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of the configuration"},
-                   request->changes);
-  options.flag("--resume", request->resume, "Go on where the run in --out stopped");
+  request->declare_config(options);
+  request->declare(options, {.out = "The run's directory",
+                             .changes = "Change a value of the configuration",
+                             .resume = "Go on where the run in --out stopped"});
   options.flag("--dry-run", request->dry_run, "Only say what the run will take: parameters, memory, time");
   options.flag("--print-config", request->print_config,
                "Print the configuration with every default, and stop");

@@ -1,0 +1,39 @@
+#include "sluice/cli/training_options.h"
+
+#include <fmt/format.h>
+
+#include "sluice/base/error.h"
+
+namespace sluice::cli {
+
+void TrainingOptions::declare_config(Options& options) {
+  options.argument({.name = "CONFIG", .value = "", .text = "A run's configuration (configs/runs)"},
+                   Presence::Required, config);
+}
+
+void TrainingOptions::declare(Options& options, const Texts& texts) {
+  options.list({.name = "--data", .value = "FILE...", .text = "Token shards, made by sluice data tokenize"},
+               data);
+  options.text({.name = "--tokenizer", .value = "FILE", .text = "tokenizer.json to put into checkpoints"},
+               tokenizer);
+  options.text({.name = "--out", .value = "DIR", .text = texts.out}, out);
+  options.repeated({.name = "--set", .value = "A.B=V", .text = texts.changes}, changes);
+  options.flag("--resume", resume, texts.resume);
+}
+
+void TrainingOptions::check(const std::string& command) const {
+  if (out.empty()) throw usage_error({.where = command, .what = "--out is required"});
+  if (data.empty()) {
+    throw usage_error({.where = command,
+                       .what = "--data is required",
+                       .hint = "sluice data tokenize makes token shards from text"});
+  }
+}
+
+std::vector<std::string> TrainingOptions::all_changes(const Session& session) const {
+  std::vector<std::string> all = changes;
+  if (!session.options.dtype.empty()) all.push_back(fmt::format("dtype={}", session.options.dtype));
+  return all;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,32 @@
+// The options that train and sweep share: what is trained on what, and where it goes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sluice/cli/command.h"
+
+namespace sluice::cli {
+
+struct TrainingOptions {
+  std::string config, out, tokenizer;
+  std::vector<std::string> changes, data;
+  bool resume = false;
+
+  // What the options mean to a command of its own.
+  struct Texts {
+    std::string out, changes, resume;
+  };
+
+  // The command's other options come between the two.
+  void declare_config(Options& options);
+  void declare(Options& options, const Texts& texts);
+
+  // Usage errors if there is nowhere to write to, or nothing to train on.
+  void check(const std::string& command) const;
+
+  // The changes of the configuration that the command line asks for, --dtype among them.
+  std::vector<std::string> all_changes(const Session& session) const;
+};
+
+}  // namespace sluice::cli
