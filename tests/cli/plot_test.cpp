@@ -108,7 +108,10 @@ TEST_F(PlotCommand, tells_runs_of_the_same_name_apart_by_their_paths) {
   make_run("a/run", 3);
   make_run("b/run", 3);
   ASSERT_EQ(plot({"a/run", "b/run/"}, {"--out", path("c.svg")}).exit_code, 0);
-  EXPECT_NE(content("c.svg").find(">" + path("a/run") + "</text>"), std::string::npos);
+  EXPECT_NE(content("c.svg").find(">a/run</text>"), std::string::npos);
+  EXPECT_NE(content("c.svg").find(">b/run</text>"), std::string::npos);
+  ASSERT_EQ(plot({"a/run", "a/run"}, {"--out", path("c.svg")}).exit_code, 0);
+  EXPECT_NE(content("c.svg").find(">" + path("a/run") + "</text>"), std::string::npos) << "given twice";
   ASSERT_EQ(plot({"a/run/"}, {"--out", path("c.svg")}).exit_code, 0);
   EXPECT_NE(content("c.svg").find(">run</text>"), std::string::npos);
 }

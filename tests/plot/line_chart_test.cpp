@@ -53,6 +53,28 @@ TEST(LineChart, draws_higher_values_higher_and_later_ones_to_the_right) {
   EXPECT_NEAR(points[0].y - points[2].y, points[2].y - points[1].y, 1e-9);
 }
 
+TEST(LineChart, cuts_off_what_lies_above_its_limit_and_marks_where) {
+  LineChart chart = chart_of({0, 1, 2, 3, 4}, {3, 2, 7e30, 2, 7e30});
+  chart.series[0].style.marker = Marker::Disc;
+  chart.y.at_most = 4;
+  const RecordingCanvas canvas = drawn(chart);
+  EXPECT_TRUE(canvas.says("2.5")) << "the axis is that of the values below";
+  ASSERT_EQ(canvas.polygons.size(), 1U) << "one mark";
+  const auto lines = data_lines(canvas);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_DOUBLE_EQ(canvas.polygons[0].points[0].x, lines[0].points[2].x);
+  EXPECT_GT(lines[0].points[2].y, -1000) << "no number that a drawing library cannot hold";
+  EXPECT_EQ(canvas.discs.size(), 4U) << "three of the line, one in the legend";
+  chart.y.at_most = 8e30;
+  EXPECT_TRUE(drawn(chart).polygons.empty());
+}
+
+TEST(LineChart, of_values_that_are_all_above_its_limit_is_still_a_chart) {
+  LineChart chart = chart_of({0, 1}, {30, 40});
+  chart.y.at_most = 4;
+  EXPECT_EQ(drawn(chart).polygons.size(), 1U);
+}
+
 TEST(LineChart, leaves_a_gap_where_a_value_is_missing) {
   const auto lines = data_lines(drawn(chart_of({0, 1, 2, 3, 4}, {1, 2, kGap, 2, 1})));
   ASSERT_EQ(lines.size(), 2U);

@@ -70,6 +70,39 @@ TEST(TrainingCurves, fill_a_figure_without_overlaps) {
   }
 }
 
+TEST(TrainingCurves, of_a_run_that_broke_do_not_flatten_the_others) {
+  std::vector<LabelledRun> runs = two_runs();
+  for (size_t i = 30; i < 100; ++i) runs[1].metrics.steps[i].loss = 7000;
+  for (size_t i = 2; i < 5; ++i) runs[1].metrics.validations[i].max_activation = 1e20;
+  const TrainingCurves curves = training_curves(runs, Progression::Steps);
+  EXPECT_EQ(curves.loss.y.at_most, 9) << "one and a half times the first loss";
+  EXPECT_EQ(curves.details[1].y.at_most, 150) << "and of the largest activation of the other run";
+  EXPECT_EQ(curves.caption.back(), "Losses above 9 are cut off (triangles): headwise (up to 7000).");
+  const Figure figure = training_figure(curves);
+  RecordingCanvas canvas;
+  figure.draw(canvas);
+  EXPECT_EQ(canvas.collision({0, 0, figure.width, figure.height}), "");
+}
+
+TEST(TrainingCurves, of_sound_runs_cut_nothing_off) {
+  for (const std::string& line : training_curves(two_runs(), Progression::Steps).caption)
+    EXPECT_EQ(line.find("cut off"), std::string::npos) << line;
+}
+
+TEST(TrainingCurves, of_many_runs_have_a_legend_that_is_smaller_than_the_chart) {
+  std::vector<LabelledRun> runs;
+  for (int i = 0; i < 18; ++i)
+    runs.push_back(run_named("learning-rate=0.001,model=elementwise/seed-" + std::to_string(i), 0.4));
+  const TrainingCurves curves = training_curves(runs, Progression::Steps);
+  EXPECT_LE(legend_height(curves.legend, 656), 100);
+  const Figure figure = training_figure(curves);
+  RecordingCanvas canvas;
+  figure.draw(canvas);
+  EXPECT_TRUE(canvas.says(runs[0].label));
+  EXPECT_TRUE(canvas.says("… and 7 more"));
+  EXPECT_EQ(canvas.collision({0, 0, figure.width, figure.height}), "");
+}
+
 TEST(TrainingCurves, of_a_run_that_has_just_begun_say_so) {
   const std::vector<LabelledRun> runs = {{.label = "new", .metrics = {}}};
   const Figure figure = training_figure(training_curves(runs, Progression::Steps));

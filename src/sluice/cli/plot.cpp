@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -17,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-// Beyond, the legend hides what it explains.
+// Beyond, no eye can follow.
 constexpr size_t kMostRuns = 50;
 
 struct Request {
@@ -26,21 +25,30 @@ struct Request {
   std::string over = "step";
 };
 
-// The directory's own name, also of "run/" and ".".
-std::string name_of(const std::string& path) {
+// The directory's own name, also of "run/" and ".", behind the names of so many directories above it.
+std::string name_of(const std::string& path, int above) {
   std::error_code error;
-  const fs::path whole = fs::absolute(path, error).lexically_normal();
-  const std::string name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
-  return name.empty() ? path : name;
+  fs::path whole = fs::absolute(path, error).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  fs::path name = whole.filename();
+  for (; above > 0; --above) {
+    whole = whole.parent_path();
+    name = whole.filename() / name;
+  }
+  return name.empty() ? path : name.string();
 }
 
-// Names of directories; where two are the same, the paths as they were given.
-std::vector<std::string> labels_of(const std::vector<std::string>& paths) {
-  std::map<std::string, int> uses;
-  for (const std::string& path : paths) ++uses[name_of(path)];
-  std::vector<std::string> labels;
-  for (const std::string& path : paths) labels.push_back(uses[name_of(path)] == 1 ? name_of(path) : path);
-  return labels;
+// As much of the end of each path as no other has: sweeps have a seed-1 in every variant. A path that is
+// given twice stays whole.
+std::string label_of(const std::string& path, const std::vector<std::string>& paths) {
+  constexpr int kDeepest = 8;
+  for (int above = 0; above < kDeepest; ++above) {
+    const std::string name = name_of(path, above);
+    if (std::ranges::count_if(paths, [&](const std::string& each) { return name_of(each, above) == name; }) ==
+        1)
+      return name;
+  }
+  return path;
 }
 
 Progression progression(const std::string& over) {
@@ -81,11 +89,10 @@ void run(const Request& request, const Session& session) {
                        .expected = fmt::format("at most {}", kMostRuns),
                        .got = std::to_string(request.runs.size())});
   }
-  const std::vector<std::string> labels = labels_of(request.runs);
   std::vector<LabelledRun> runs;
   size_t steps = 0;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    runs.push_back(read_run(request.runs[i], labels[i]));
+  for (const std::string& path : request.runs) {
+    runs.push_back(read_run(path, label_of(path, request.runs)));
     steps += runs.back().metrics.steps.size();
   }
   const TrainingCurves curves = training_curves(runs, progression(request.over));

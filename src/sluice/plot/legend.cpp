@@ -1,30 +1,61 @@
 #include "sluice/plot/legend.h"
 
+#include <fmt/format.h>
+
 #include "sluice/plot/text_width.h"
 
 namespace sluice {
 namespace {
 
 constexpr double kSample = 26, kGap = 6, kBetween = 18, kRow = 16;
+constexpr int kMostRows = 6;  // more would be larger than the charts that they explain
 const TextStyle kText{.size = 11};
 
 struct Place {
+  const LegendEntry* entry;  // none: the words about entries that are left out
   std::string name;
-  Point at;  // left end of the sample
+  Point at;  // left end
+
+  double sample() const { return entry == nullptr ? 0 : kSample + kGap; }
 };
 
-// Entries fill a row from the left and go on in the next.
-std::vector<Place> places(const std::vector<LegendEntry>& entries, double width) {
-  std::vector<Place> result;
-  Point next{0, kRow / 2};
-  for (const LegendEntry& entry : entries) {
-    const std::string name = fitted(entry.name, kText, width - kSample - kGap);
-    const double length = kSample + kGap + text_width(name, kText);
-    if (next.x > 0 && next.x + length > width) next = {0, next.y + kRow};
-    result.push_back({name, next});
-    next.x += length + kBetween;
+// Names fill a row from the left and go on in the next.
+class Rows {
+ public:
+  explicit Rows(double width) : width_(width) {}
+
+  void add(const LegendEntry* entry, const std::string& name) {
+    Place place{entry, name, {}};
+    place.name = fitted(name, kText, width_ - place.sample());
+    const double length = place.sample() + text_width(place.name, kText);
+    if (next_.x > 0 && next_.x + length > width_) next_ = {0, next_.y + kRow};
+    place.at = next_;
+    next_.x += length + kBetween;
+    places_.push_back(std::move(place));
   }
-  return result;
+
+  double height() const { return places_.empty() ? 0 : next_.y + kRow / 2; }
+  const std::vector<Place>& places() const { return places_; }
+
+ private:
+  double width_;
+  Point next_{0, kRow / 2};
+  std::vector<Place> places_;
+};
+
+Rows first_rows(const std::vector<LegendEntry>& entries, size_t count, double width) {
+  Rows rows(width);
+  for (size_t i = 0; i < count; ++i) rows.add(&entries[i], entries[i].name);
+  if (count < entries.size()) rows.add(nullptr, fmt::format("… and {} more", entries.size() - count));
+  return rows;
+}
+
+// As many entries as there is room for.
+Rows rows_of(const std::vector<LegendEntry>& entries, double width) {
+  size_t count = entries.size();
+  Rows rows = first_rows(entries, count, width);
+  while (rows.height() > kMostRows * kRow) rows = first_rows(entries, --count, width);
+  return rows;
 }
 
 void draw_sample(Canvas& canvas, Point left, const SeriesStyle& style) {
@@ -37,15 +68,15 @@ void draw_sample(Canvas& canvas, Point left, const SeriesStyle& style) {
 }  // namespace
 
 double legend_height(const std::vector<LegendEntry>& entries, double width) {
-  return entries.empty() ? 0 : places(entries, width).back().at.y + kRow / 2;
+  return rows_of(entries, width).height();
 }
 
 void draw_legend(Canvas& canvas, const Box& box, const std::vector<LegendEntry>& entries) {
-  const std::vector<Place> where = places(entries, box.width);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const Point left{box.left + where[i].at.x, box.top + where[i].at.y};
-    draw_sample(canvas, left, entries[i].style);
-    canvas.text({left.x + kSample + kGap, left.y + 4}, where[i].name, kText);
+  const Rows rows = rows_of(entries, box.width);
+  for (const Place& place : rows.places()) {
+    const Point left{box.left + place.at.x, box.top + place.at.y};
+    if (place.entry != nullptr) draw_sample(canvas, left, place.entry->style);
+    canvas.text({left.x + place.sample(), left.y + 4}, place.name, kText);
   }
 }
 

@@ -15,7 +15,8 @@ struct LegendEntry {
 
 double legend_height(const std::vector<LegendEntry>& entries, double width);
 
-// From the top left corner; names that do not fit the width are cut.
+// From the top left corner; names that do not fit the width are cut. Beyond six rows the last words are
+// "… and 12 more".
 void draw_legend(Canvas& canvas, const Box& box, const std::vector<LegendEntry>& entries);
 
 }  // namespace sluice

@@ -38,6 +38,8 @@ Extent y_extent(const LineChart& chart) {
   for (const Series& each : chart.series)
     for (const auto* values : {&each.y, &each.low, &each.high})
       extent = extent_of(*values, chart.y.scale, extent);
+  // Where something is cut off, the line is to be seen going there.
+  if (extent.high > chart.y.at_most) extent = {std::min(extent.low, chart.y.at_most), chart.y.at_most};
   return extent;
 }
 
@@ -48,8 +50,12 @@ struct Frame {
 
   bool has_place_for(double at, double value) const { return x.has_place_for(at) && y.has_place_for(value); }
   Point place(double at, double value) const {
-    return {area.left + x.position(at) * area.width, area.bottom() - y.position(value) * area.height};
+    // Far outside a line is as good as farther, and drawing libraries count in small numbers.
+    constexpr double kFar = 3;
+    const double height = std::min(y.position(value), kFar);
+    return {area.left + x.position(at) * area.width, area.bottom() - height * area.height};
   }
+  bool is_cut_off(const Point& point) const { return point.y < area.top; }
 };
 
 double widest(const std::vector<Tick>& ticks) {
@@ -164,6 +170,18 @@ void draw_band(Canvas& canvas, const Frame& frame, const Series& series) {
   }
 }
 
+// Where the line leaves for the first time; it may come back and leave often.
+void draw_cut(Canvas& canvas, const Frame& frame, const std::vector<std::vector<Point>>& drawn, Color color) {
+  constexpr double kHalf = 4, kHeight = 6;
+  for (const auto& points : drawn) {
+    const auto first = std::ranges::find_if(points, [&](const Point& at) { return frame.is_cut_off(at); });
+    if (first == points.end()) continue;
+    const double base = frame.area.top + kHeight;
+    const Point corners[] = {{first->x, frame.area.top}, {first->x + kHalf, base}, {first->x - kHalf, base}};
+    return canvas.polygon(corners, color);
+  }
+}
+
 void draw_series(Canvas& canvas, const Frame& frame, const Series& series) {
   const auto drawn = stretches(frame, series, series.y);
   {
@@ -171,10 +189,12 @@ void draw_series(Canvas& canvas, const Frame& frame, const Series& series) {
     draw_band(canvas, frame, series);
     for (const auto& points : drawn) draw_line(canvas, points, series.style);
   }
+  draw_cut(canvas, frame, drawn, series.style.color);
   // Not clipped: a marker at the edge is still whole.
   if (series.style.marker == Marker::None) return;
   for (const auto& points : drawn)
-    for (const Point& point : points) draw_marker(canvas, point, series.style);
+    for (const Point& point : points)
+      if (!frame.is_cut_off(point)) draw_marker(canvas, point, series.style);
 }
 
 void draw_frame(Canvas& canvas, const Box& area) {

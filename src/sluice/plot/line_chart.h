@@ -14,6 +14,9 @@ struct ChartAxis {
   std::string label;  // with its unit; empty: none
   AxisScale scale = AxisScale::Linear;
   Extent at_least = {};  // shown even if no value lies there: charts beside each other share an axis
+  // Of the y axis: what lies above is cut off and marked by a triangle at the edge, so that one line that
+  // leaves does not flatten all others.
+  double at_most = std::numeric_limits<double>::infinity();
 };
 
 enum class LegendPlace { None, Above };

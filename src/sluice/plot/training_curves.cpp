@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
+
+#include "sluice/plot/text_width.h"
 
 namespace sluice {
 namespace {
@@ -133,6 +136,49 @@ std::string validation_size(std::span<const LabelledRun> runs) {
   return fmt::format("; n = {} sequences of {} tokens", sizes.begin()->first, sizes.begin()->second);
 }
 
+double largest_loss(const LabelledRun& run) {
+  Extent losses;
+  for (const StepMetrics& each : run.metrics.steps) losses.add(each.loss);
+  for (const ValidationMetrics& each : run.metrics.validations) losses.add(each.at.loss);
+  return losses.high;
+}
+
+// A model learns down from its first loss, so what lies far above the first of all runs is a run that broke.
+double loss_limit(std::span<const LabelledRun> runs) {
+  constexpr double kRoomForSpikes = 1.5;
+  Extent first;
+  for (const LabelledRun& run : runs)
+    if (!run.metrics.steps.empty()) first.add(run.metrics.steps.front().loss);
+  return first.is_empty() ? std::numeric_limits<double>::infinity() : kRoomForSpikes * first.high;
+}
+
+// Activations have no natural height: those of broken runs are cut off where the others end.
+double activation_limit(std::span<const LabelledRun> runs, double limit) {
+  constexpr double kRoom = 1.5;
+  Extent sound;
+  for (const LabelledRun& run : runs) {
+    if (largest_loss(run) > limit) continue;
+    for (const ValidationMetrics& each : run.metrics.validations) sound.add(each.max_activation);
+  }
+  return sound.is_empty() ? std::numeric_limits<double>::infinity() : kRoom * sound.high;
+}
+
+// "Cut off above 10.4 (triangles): a (up to 7000), b (up to 11)."; nothing if nothing is.
+std::vector<std::string> cut_caption(std::span<const LabelledRun> runs, double limit) {
+  constexpr size_t kMostNames = 3;
+  std::vector<std::string> names;
+  for (const LabelledRun& run : runs)
+    if (largest_loss(run) > limit)
+      names.push_back(fmt::format("{} (up to {:.4g})", run.label, largest_loss(run)));
+  if (names.empty()) return {};
+  if (names.size() > kMostNames) {
+    const size_t more = names.size() - kMostNames;
+    names.resize(kMostNames);
+    names.push_back(fmt::format("{} more", more));
+  }
+  return {fmt::format("Losses above {:.3g} are cut off (triangles): {}.", limit, fmt::join(names, ", "))};
+}
+
 std::vector<std::string> caption_of(std::span<const LabelledRun> runs, bool has_details) {
   std::vector<std::string> lines = {
       fmt::format("Loss: training by step (faint), its running median (lines), validation (markers{}).",
@@ -140,6 +186,7 @@ std::vector<std::string> caption_of(std::span<const LabelledRun> runs, bool has_
   if (has_details)
     lines.push_back(
         "Below: at each validation. Grey dashes: what uniform attention would give the first token.");
+  for (std::string& line : cut_caption(runs, loss_limit(runs))) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -154,7 +201,8 @@ void draw(Canvas& canvas, Box box, const TrainingCurves& curves) {
   draw_legend(canvas, taken_from_top(box, legend_height(curves.legend, box.width)), curves.legend);
   for (const std::string& line : curves.caption) {
     const Box row = taken_from_top(box, kCaptionRow);
-    canvas.text({row.left, row.bottom() - 3}, line, {.size = 10, .color = kGrey});
+    const TextStyle style{.size = 10, .color = kGrey};
+    canvas.text({row.left, row.bottom() - 3}, fitted(line, style, row.width), style);
   }
   taken_from_top(box, kSpace);
   draw_line_chart(canvas, taken_from_top(box, kLossHeight), curves.loss);
@@ -187,6 +235,7 @@ std::vector<double> running_median(const std::vector<double>& values, size_t win
 TrainingCurves training_curves(std::span<const LabelledRun> runs, Progression over) {
   TrainingCurves curves{.loss = loss_chart(runs, over), .details = {}, .legend = {}, .caption = {}};
   curves.loss.x.label = label_of(over);
+  curves.loss.y.at_most = loss_limit(runs);
   Extent whole;
   for (const Series& each : curves.loss.series)
     for (const double x : each.x) whole.add(x);
@@ -196,6 +245,8 @@ TrainingCurves training_curves(std::span<const LabelledRun> runs, Progression ov
     LineChart chart = detail_chart(runs, over, detail);
     if (!has_values(chart.series)) continue;
     if (detail.value == &ValidationMetrics::sink) add_floors(runs, whole, chart);
+    if (detail.value == &ValidationMetrics::max_activation)
+      chart.y.at_most = activation_limit(runs, curves.loss.y.at_most);
     chart.x = {.label = label_of(over), .at_least = whole};
     curves.details.push_back(std::move(chart));
   }
