@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <sstream>
@@ -329,6 +330,39 @@ TEST_F(ModelCommands, generate_continues_many_prompts) {
   const std::string objects = file("p.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n");
   EXPECT_EQ(run(objects)[1]["ids"], lines[1]["ids"]);
   EXPECT_EQ(run("-", {.input_file = prompts})[0]["ids"], lines[0]["ids"]);
+}
+
+// How long it takes to the first result depends on the machine: it gets longer until there is one.
+TEST_F(ModelCommands, generate_that_is_interrupted_prints_the_prompts_that_are_done) {
+  std::string many;
+  for (int i = 0; i < 100000; ++i) many += "prompt " + std::to_string(i) + "\n";
+  const Words command = {"generate", kModel,      "--max-tokens",      "5",
+                         "--quiet",  "--prompts", file("p.txt", many), "--json"};
+  Json results;
+  for (auto life = std::chrono::milliseconds(200); results.empty(); life *= 2) {
+    ASSERT_LT(life, std::chrono::seconds(60));
+    const ProgramRun run = run_sluice(command, {.kill_after = life, .kill_signal = SIGINT});
+    ASSERT_EQ(run.exit_code, 130) << run.err;
+    EXPECT_TRUE(is_one_error_line(run.err));
+    if (!run.out.empty()) results = Json::parse(run.out)["results"];
+  }
+  ASSERT_LT(results.size(), 100000U);
+  EXPECT_EQ(results[0]["prompt"], "prompt 0");
+  EXPECT_EQ(results.back()["ids"].size(), 5U) << "none that is cut short";
+}
+
+TEST_F(ModelCommands, generate_warns_beyond_the_positions_of_the_model) {
+  const std::string model = model_with({{"max_position_embeddings", 16}});
+  const auto said = [&](const Words& prompt) {
+    Words command = {"generate", model, "--max-tokens", "10"};
+    command.insert(command.end(), prompt.begin(), prompt.end());
+    const ProgramRun run = run_sluice(command);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.err.find("max_position_embeddings") != std::string::npos;
+  };
+  EXPECT_FALSE(said({"--prompt", "sixof1"}));
+  EXPECT_TRUE(said({"--prompt", "sevenof"}));
+  EXPECT_TRUE(said({"--prompts", file("p.txt", "one\nseven to be\ntwo\n")}));
 }
 
 TEST_F(ModelCommands, generate_samples_by_seed) {

@@ -121,7 +121,7 @@ ProgramRun run_program(const std::string& path, const std::vector<std::string>& 
   const int error = posix_spawn(&child, path.c_str(), actions.get(), nullptr, pointers(words).data(),
                                 pointers(environment).data());
   if (error != 0) throw std::runtime_error("cannot run " + path + ": " + std::strerror(error));
-  if (options.kill_after && !ends_within(child, *options.kill_after)) kill(child, SIGKILL);
+  if (options.kill_after && !ends_within(child, *options.kill_after)) kill(child, options.kill_signal);
   const int exit_code = wait_for(child);
   return {exit_code, out.text(), err.text()};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,7 +17,8 @@ struct RunOptions {
   Input input = Input::Empty;
   std::string input_file = {};   // what stdin reads instead
   std::string output_file = {};  // where stdout goes instead of into ProgramRun::out
-  std::optional<std::chrono::milliseconds> kill_after = {};  // SIGKILL, if it has not ended by then
+  std::optional<std::chrono::milliseconds> kill_after = {};  // if it has not ended by then
+  int kill_signal = SIGKILL;
 };
 
 struct ProgramRun {

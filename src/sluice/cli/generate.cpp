@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -99,8 +100,20 @@ class Writer {
   GenerateOptions options_;
 };
 
+// Not refused: how a model does beyond its length is a question that people ask.
+void warn_beyond_positions(const Request& request, const Session& session, const ModelConfig& config,
+                           size_t longest_prompt) {
+  const int64_t tokens = static_cast<int64_t>(longest_prompt) + request.max_tokens;
+  if (tokens <= config.positions) return;
+  session.log.warn(
+      "the prompt and --max-tokens together take {} tokens, the model is made for {} "
+      "(max_position_embeddings): what comes after may be poor",
+      tokens, config.positions);
+}
+
 void run_prompt(const Request& request, const Session& session, const RunnableModel& model) {
   const std::vector<int32_t> prompt = request.prompt.tokens(model, "generate");
+  warn_beyond_positions(request, session, model.decoder->config(), prompt.size());
   Writer writer(request, model);
   const bool json = session.options.json;
   const Made made = writer.write(prompt, [&](std::string_view piece) {
@@ -132,24 +145,34 @@ void run_prompts(const Request& request, const Session& session, const RunnableM
   if (!request.prompt.text.empty() || !request.prompt.ids.empty())
     throw usage_error({.where = "generate", .what = "give only one of --prompt, --ids and --prompts"});
   const auto prompts = read_prompts(request, model);
+  const auto longest =
+      std::ranges::max_element(prompts, {}, [](const auto& prompt) { return prompt.second.size(); });
+  warn_beyond_positions(request, session, model.decoder->config(), longest->second.size());
   Writer writer(request, model);
   Progress progress(session.log, "prompts", static_cast<int64_t>(prompts.size()));
   std::vector<ordered_json> results;
-  for (const auto& [text, ids] : prompts) {
-    ordered_json result = {{"prompt", text}};
-    result.update(writer.write(ids, [](std::string_view) {}).json());
-    if (session.options.json) {
-      results.push_back(std::move(result));
-    } else {
-      session.out << result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << std::endl;
-    }
-    progress.done(1);
-  }
-  if (session.options.json) {
+  const auto print_object = [&] {
+    if (!session.options.json) return;
     session.out << ordered_json{{"results", results}}.dump(2, ' ', false,
                                                            ordered_json::error_handler_t::replace)
-                << '\n';
+                << std::endl;
+  };
+  try {
+    for (const auto& [text, ids] : prompts) {
+      ordered_json result = {{"prompt", text}};
+      result.update(writer.write(ids, [](std::string_view) {}).json());
+      if (session.options.json) {
+        results.push_back(std::move(result));
+      } else {
+        session.out << result.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << std::endl;
+      }
+      progress.done(1);
+    }
+  } catch (const Error&) {
+    print_object();  // what is done may have taken hours, and Ctrl-C is an Error, too
+    throw;
   }
+  print_object();
 }
 
 void run(const Request& request, const Session& session) {
@@ -215,15 +238,17 @@ Action declare_generate(Options& options) {
 }  // namespace
 
 Command generate_command() {
-  return {.name = "generate",
-          .summary = "Continue a prompt",
-          .description =
-              "Generates text with a key/value cache, greedily or by sampling, and streams it to the "
-              "terminal. It ends at the model's end-of-text token or after --max-tokens.",
-          .examples = {"sluice generate path/to/model --prompt \"Once\" --temperature 0.8 --seed 1",
-                       "sluice generate path/to/model --ids 1,2,3 --json",
-                       "sluice generate path/to/model --prompts prompts.txt --max-tokens 32"},
-          .declare = declare_generate};
+  return {
+      .name = "generate",
+      .summary = "Continue a prompt",
+      .description =
+          "Generates text with a key/value cache, greedily or by sampling, and streams it to the "
+          "terminal. It ends at the model's end-of-text token or after --max-tokens. With --prompts, what "
+          "is done is printed even if Ctrl-C ends the work.",
+      .examples = {"sluice generate path/to/model --prompt \"Once\" --temperature 0.8 --seed 1",
+                   "sluice generate path/to/model --ids 1,2,3 --json",
+                   "sluice generate path/to/model --prompts prompts.txt --max-tokens 32"},
+      .declare = declare_generate};
 }
 
 }  // namespace sluice::cli
