@@ -47,6 +47,8 @@ std::map<std::string, Address> functions(const Kernels<T>& table) {
                                               FUNCTION(norm_rope_backward),
                                               FUNCTION(attention_forward),
                                               FUNCTION(attention_backward),
+                                              FUNCTION(attention_forward_bf16),
+                                              FUNCTION(attention_backward_bf16),
                                               FUNCTION(gate_forward),
                                               FUNCTION(gate_backward),
                                               FUNCTION(gate_values),

@@ -84,19 +84,23 @@ TEST_P(Attention, captures_sink_and_entropy_as_the_probabilities_have_them) {
   const Var q(normal(engine_, sequences.tokens(), kHeads * kHeadDim, 0));
   const Var kv(normal(engine_, sequences.tokens(), kHeadDim, 1));
   std::vector<Tensor> probs;
-  AttentionFigures figures;
+  Tensor sink, entropy;
   // The scale makes some rows sharp and moves their largest score from block to block.
-  attention(
-      context_, {q, kv, kv}, sequences,
-      {.heads = kHeads, .kv_heads = 1, .scale = 2.0, .capture_probs = &probs, .capture_figures = &figures});
-  ASSERT_EQ(figures.sink.shape(), (Shape{sequences.tokens(), kHeads}));
+  attention(context_, {q, kv, kv}, sequences,
+            {.heads = kHeads,
+             .kv_heads = 1,
+             .scale = 2.0,
+             .capture_probs = &probs,
+             .capture_sink = &sink,
+             .capture_entropy = &entropy});
+  ASSERT_EQ(sink.shape(), (Shape{sequences.tokens(), kHeads}));
   for (int64_t s = 0; s < sequences.count(); ++s) {
     const int64_t length = sequences.length(s);
     for (int64_t row = 0; row < kHeads * length; ++row) {
       const float* p = probs[s].data<float>() + row * length;
       const int64_t at = (sequences.starts()[s] + row % length) * kHeads + row / length;
-      ASSERT_NEAR(figures.sink.data<float>()[at], p[0], 1e-5) << "sequence " << s << ", row " << row;
-      ASSERT_NEAR(figures.entropy.data<float>()[at], entropy_of(p, length), 1e-4)
+      ASSERT_NEAR(sink.data<float>()[at], p[0], 1e-5) << "sequence " << s << ", row " << row;
+      ASSERT_NEAR(entropy.data<float>()[at], entropy_of(p, length), 1e-4)
           << "sequence " << s << ", row " << row;
     }
   }
@@ -121,6 +125,30 @@ TEST_P(Attention, does_not_let_earlier_queries_see_a_later_value) {
             << tokens << " tokens, " << i;
       EXPECT_TRUE(std::isnan(y.value().data<float>()[poisoned * width])) << tokens << " tokens";
     }
+  }
+}
+
+TEST_P(Attention, does_not_let_the_gradient_of_earlier_queries_see_a_later_key) {
+  constexpr int64_t kTokens = 70, kPoisoned = 41;
+  const Sequences sequences = Sequences::equal(1, kTokens);
+  const Tensor q = normal(engine_, kTokens, kHeads * kHeadDim, 0), v = normal(engine_, kTokens, kHeadDim, 2),
+               dy = normal(engine_, kTokens, kHeads * kHeadDim, 3);
+  const auto gradient = [&](const Tensor& k, Precision precision) {
+    Tape tape;
+    const AttentionInputs inputs{tape.leaf(q), Var(k), Var(v)};
+    const Var y = attention(context_.with_tape(&tape), inputs, sequences,
+                            {.heads = kHeads, .kv_heads = 1, .weights = precision});
+    tape.backward(context_, y, dy);
+    return tape.gradient(inputs.q);
+  };
+  const Tensor clean = normal(engine_, kTokens, kHeadDim, 1);
+  const Tensor odd = clean.copy(engine_.pool());
+  odd.data<float>()[kPoisoned * kHeadDim] = std::numeric_limits<float>::quiet_NaN();
+  for (const Precision precision : {Precision::F32, Precision::Bf16}) {
+    const Tensor expected = gradient(clean, precision), got = gradient(odd, precision);
+    const int64_t seen = kPoisoned * kHeads * kHeadDim;
+    for (int64_t i = 0; i < seen; ++i) ASSERT_EQ(got.data<float>()[i], expected.data<float>()[i]) << i;
+    EXPECT_TRUE(std::isnan(got.data<float>()[seen]));
   }
 }
 

@@ -220,6 +220,32 @@ void add_gate_cases(std::vector<OpCase>& cases) {
   }
 }
 
+// A gate that attention applies itself; 40 tokens are more than are handled one by one.
+void add_gated_attention_cases(std::vector<OpCase>& cases) {
+  constexpr int64_t kTokens = 40, kHeads = 4, kHeadDim = 6;
+  for (const auto granularity : {Granularity::Elementwise, Granularity::Headwise}) {
+    for (const auto mode : {GateMode::Multiply, GateMode::Add}) {
+      for (size_t activation = 0; activation < kActivationNames.size(); ++activation) {
+        const GateForm form{
+            .activation = static_cast<Activation>(activation), .mode = mode, .granularity = granularity};
+        const bool headwise = granularity == Granularity::Headwise;
+        const Shape q{kTokens, kHeads * kHeadDim}, kv{kTokens, kHeads / 2 * kHeadDim};
+        cases.push_back({.name = fmt::format("attention_gated_{}_{}_{}", kActivationNames[activation],
+                                             mode == GateMode::Multiply ? "multiply" : "add",
+                                             headwise ? "headwise" : "elementwise"),
+                         .operands = {q, kv, kv, {kTokens, headwise ? kHeads : kHeads * kHeadDim}},
+                         .apply =
+                             [form](const Context& context, const Vars& in) {
+                               return attention(context, {in[0], in[1], in[2], in[3]},
+                                                Sequences::of_lengths({3, 37}),
+                                                {.heads = kHeads, .kv_heads = kHeads / 2, .gate = form});
+                             },
+                         .sum_length = kTokens});
+      }
+    }
+  }
+}
+
 void add_elementwise_cases(std::vector<OpCase>& cases) {
   for (const int64_t n : {0, 1, 15, 16, 17, 255, 1000, 40000}) {
     const Shape shape{n};
@@ -293,6 +319,7 @@ std::vector<OpCase> op_cases() {
   add_norm_rope_cases(cases);
   add_attention_cases(cases);
   add_gate_cases(cases);
+  add_gated_attention_cases(cases);
   add_elementwise_cases(cases);
   add_loss_cases(cases);
   return cases;

@@ -70,6 +70,8 @@ void detect_amx(CpuFeatures& cpu, uint32_t leaf7_edx, uint64_t states) {
   constexpr int kAmxBf16 = 22, kAmxTile = 24, kAmxInt8 = 25;
   if (!bit(leaf7_edx, kAmxTile) || !bit(leaf7_edx, kAmxBf16)) {
     cpu.amx_status = "the CPU does not report AMX-BF16";
+  } else if (!cpu.avx512_bf16) {
+    cpu.amx_status = "the CPU reports AMX-BF16 but not AVX512-BF16";  // none is known
   } else if (!all(states, kTileState)) {
     cpu.amx_status = "the operating system does not save the tile registers";
   } else if (!request_tiles()) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "sluice/kernels/gate.h"
+
 namespace sluice {
 
 struct AttentionShape {
@@ -16,15 +18,27 @@ struct AttentionShape {
   int64_t heads = 0, kv_heads = 0, head_dim = 0;
 };
 
-// One call handles one head of one sequence: unit = sequence · H + head.
+// A gate on the result, applied while it is written. Its scores must not be shared between heads: a head is
+// finished before others are.
+template <class T>
+struct AttentionGate {
+  GateForm form = {};
+  const T* scores = nullptr;  // [N, H, hd or 1]; none: no gate
+};
+
+// One call handles `heads_per_unit` query heads of one sequence, which look at the same keys and values and
+// share what is made of them: unit = sequence · H / heads_per_unit + part. Results do not depend on it.
 template <class T>
 struct AttentionForward {
   AttentionShape shape = {};
+  int64_t heads_per_unit = 1;  // divides H / K
   T scale = 1;
-  const T* q = nullptr;       // [N, H, hd]
-  const T* k = nullptr;       // [past + N, K, hd]
-  const T* v = nullptr;       // [past + N, K, hd]
-  T* y = nullptr;             // [N, H, hd]
+  const T* q = nullptr;  // [N, H, hd]
+  const T* k = nullptr;  // [past + N, K, hd]
+  const T* v = nullptr;  // [past + N, K, hd]
+  T* y = nullptr;        // [N, H, hd]; not needed if there is a gate
+  AttentionGate<T> gate = {};
+  T* gated = nullptr;         // [N, H, hd], y with the gate
   T* log_sum_exp = nullptr;   // [N, H], kept for the gradient
   T* const* probs = nullptr;  // per sequence [H, T, past + T] with zeros after the query's own key, or none
   // What is often all that is wanted of the probabilities, without storing them; either may be none.
@@ -42,11 +56,16 @@ struct AttentionBackward {
   const T* v = nullptr;
   const T* y = nullptr;
   const T* log_sum_exp = nullptr;
-  const T* dy = nullptr;
-  T* dq = nullptr;  // all three overwritten
+  const T* dy = nullptr;  // of the gated result if there is a gate
+  AttentionGate<T> gate = {};
+  T* dq = nullptr;  // all overwritten
   T* dk = nullptr;
   T* dv = nullptr;
+  T* dscores = nullptr;  // of the gate
 };
+
+// Below it, making copies of keys and values costs more than they save: a decoding step has one query.
+inline constexpr int64_t kFewQueries = 8;
 
 // Scores exist for so many queries and keys at once: 78 KiB in f32, which stay in a second-level cache. Both
 // are multiples of the rows and columns of sums that any instruction set keeps in registers.

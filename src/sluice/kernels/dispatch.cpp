@@ -109,7 +109,11 @@ Kernels<float> f32_kernels(Isa isa) {
   if (isa == Isa::Avx2) simd_avx2::fill(table);
   // Tiles have no f32 arithmetic: the f32 kernels beside them are those of AVX-512.
   if (isa == Isa::Avx512 || isa == Isa::Amx) simd_avx512::fill(table);
-  if (isa == Isa::Amx) table.tile_sums = amx::tile_sums;
+  if (isa == Isa::Amx) {
+    table.tile_sums = amx::tile_sums;
+    table.attention_forward_bf16 = simd_amx::attention_forward;
+    table.attention_backward_bf16 = simd_amx::attention_backward;
+  }
 #endif
   return table;
 }

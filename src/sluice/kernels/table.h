@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sluice/base/threads.h"
-#include "sluice/kernels/attention.h"
+#include "sluice/kernels/attention_bf16.h"
 #include "sluice/kernels/elementwise.h"
 #include "sluice/kernels/embedding.h"
 #include "sluice/kernels/few_rows.h"
@@ -60,6 +60,10 @@ struct Kernels {
   // attention_backward_workspace(shape) elements, aligned to 64 bytes.
   void (*attention_forward)(const AttentionForward<T>&, int64_t unit, T* workspace) = nullptr;
   void (*attention_backward)(const AttentionBackward<T>&, int64_t unit, T* workspace) = nullptr;
+  // With operands rounded to bf16, or the same as above where that is not faster. Workspaces likewise:
+  // attention_forward_bf16_workspace and attention_backward_bf16_workspace.
+  void (*attention_forward_bf16)(const AttentionForward<T>&, int64_t unit, T* workspace) = nullptr;
+  void (*attention_backward_bf16)(const AttentionBackward<T>&, int64_t unit, T* workspace) = nullptr;
 
   RangeKernel<GateForward<T>> gate_forward = nullptr;
   RangeKernel<GateBackward<T>> gate_backward = nullptr;

@@ -10,8 +10,17 @@ struct Saved {
   Sequences sequences;
   int64_t heads, kv_heads, past;
   double scale;
-  Tensor y;
-  Tensor log_sum_exp;  // [N, H]
+  std::optional<GateForm> gate;
+  Precision precision;  // of the operands
+  Tensor y;             // before the gate; undefined if there is one and nothing is kept
+  Tensor gated;         // undefined if there is no gate
+  Tensor log_sum_exp;   // [N, H]
+
+  template <class T>
+  AttentionGate<T> kernel_gate() const {
+    if (!gate) return {};
+    return {.form = *gate, .scores = inputs.gate_scores.value().data<T>()};
+  }
 
   AttentionShape shape() const {
     return {.starts = sequences.starts().data(),
@@ -39,6 +48,14 @@ void check(const AttentionInputs& in, const Sequences& sequences, const Attentio
                 in.k.shape().text(), in.v.shape().text(), sequences.tokens(), options.past);
   SLUICE_ASSERT(options.past == 0 || sequences.count() == 1, "attention: a past of {} for {} sequences",
                 options.past, sequences.count());
+}
+
+void check_gate(const AttentionInputs& in, const AttentionOptions& options) {
+  SLUICE_ASSERT(options.gate->sharing == Sharing::Specific, "attention: a gate whose scores heads share");
+  const bool headwise = options.gate->granularity == Granularity::Headwise;
+  const Shape expected{in.q.rows(), headwise ? options.heads : in.q.cols()};
+  SLUICE_ASSERT(in.gate_scores.shape() == expected, "attention: gate scores {}, expected {}",
+                in.gate_scores.shape().text(), expected.text());
 }
 
 struct Units {
@@ -72,81 +89,128 @@ std::vector<T*> capture_probs(const Context& context, const Saved& saved, std::v
   capture.clear();
   for (int64_t s = 0; s < saved.sequences.count(); ++s) {
     const int64_t length = saved.sequences.length(s);
-    capture.push_back(context.empty({saved.heads, length, saved.past + length}, saved.y.dtype()));
+    capture.push_back(context.empty({saved.heads, length, saved.past + length}, saved.log_sum_exp.dtype()));
     probs.push_back(capture.back().data<T>());
   }
   return probs;
 }
 
 template <class T>
+T* data_or_none(const Tensor& tensor) {
+  return tensor.defined() ? tensor.data<T>() : nullptr;
+}
+
+// All heads of a group together, which saves work, unless that would leave threads idle.
+int64_t heads_per_unit(const Context& context, const Saved& saved) {
+  const bool enough = saved.sequences.count() * saved.kv_heads >= context.threads().count();
+  return enough ? saved.heads / saved.kv_heads : 1;
+}
+
+template <class T>
 void forward(const Context& context, const Saved& saved, const AttentionOptions& options) {
-  const auto& [q, k, v] = saved.inputs;
+  const AttentionInputs& in = saved.inputs;
   std::vector<T*> probs;
   if (options.capture_probs != nullptr) probs = capture_probs<T>(context, saved, *options.capture_probs);
   AttentionForward<T> args{.shape = saved.shape(),
+                           .heads_per_unit = heads_per_unit(context, saved),
                            .scale = static_cast<T>(saved.scale),
-                           .q = q.value().data<T>(),
-                           .k = k.value().data<T>(),
-                           .v = v.value().data<T>(),
-                           .y = saved.y.data<T>(),
+                           .q = in.q.value().data<T>(),
+                           .k = in.k.value().data<T>(),
+                           .v = in.v.value().data<T>(),
+                           .y = data_or_none<T>(saved.y),
+                           .gate = saved.kernel_gate<T>(),
+                           .gated = data_or_none<T>(saved.gated),
                            .log_sum_exp = saved.log_sum_exp.data<T>(),
                            .probs = options.capture_probs == nullptr ? nullptr : probs.data()};
-  if (AttentionFigures* figures = options.capture_figures; figures != nullptr) {
-    *figures = {context.empty_like(saved.log_sum_exp), context.empty_like(saved.log_sum_exp)};
-    args.sink = figures->sink.data<T>();
-    args.entropy = figures->entropy.data<T>();
+  const auto room_for = [&](Tensor* figure) -> T* {
+    if (figure == nullptr) return nullptr;
+    *figure = context.empty_like(saved.log_sum_exp);
+    return figure->data<T>();
+  };
+  args.sink = room_for(options.capture_sink);
+  args.entropy = room_for(options.capture_entropy);
+  const Kernels<T>& kernels = context.kernels<T>();
+  const int64_t units = saved.sequences.count() * saved.heads / args.heads_per_unit;
+  if (saved.precision == Precision::Bf16) {
+    run_units(context, kernels.attention_forward_bf16, args,
+              {units, attention_forward_bf16_workspace(args.shape)});
+  } else {
+    run_units(context, kernels.attention_forward, args, {units, attention_forward_workspace(args.shape)});
   }
-  run_units(context, context.kernels<T>().attention_forward, args,
-            {saved.sequences.count() * saved.heads, attention_forward_workspace(args.shape)});
 }
 
 template <class T>
 void backward(const Saved& saved, Gradients& gradients) {
   const Context& context = gradients.context();
-  const auto& [q, k, v] = saved.inputs;
-  Tensor dq = context.empty_like(q.value());
-  Tensor dk = context.empty_like(k.value());
-  Tensor dv = context.empty_like(v.value());
+  const AttentionInputs& in = saved.inputs;
+  Tensor dq = context.empty_like(in.q.value());
+  Tensor dk = context.empty_like(in.k.value());
+  Tensor dv = context.empty_like(in.v.value());
+  Tensor dscores = saved.gate ? context.empty_like(in.gate_scores.value()) : Tensor();
   const AttentionBackward<T> args{.shape = saved.shape(),
                                   .scale = static_cast<T>(saved.scale),
-                                  .q = q.value().data<T>(),
-                                  .k = k.value().data<T>(),
-                                  .v = v.value().data<T>(),
+                                  .q = in.q.value().data<T>(),
+                                  .k = in.k.value().data<T>(),
+                                  .v = in.v.value().data<T>(),
                                   .y = saved.y.data<T>(),
                                   .log_sum_exp = saved.log_sum_exp.data<T>(),
                                   .dy = gradients.dy().data<T>(),
+                                  .gate = saved.kernel_gate<T>(),
                                   .dq = dq.data<T>(),
                                   .dk = dk.data<T>(),
-                                  .dv = dv.data<T>()};
-  run_units(context, context.kernels<T>().attention_backward, args,
-            {saved.sequences.count() * saved.kv_heads, attention_backward_workspace(args.shape)});
-  gradients.add(q.slot(), std::move(dq));
-  gradients.add(k.slot(), std::move(dk));
-  gradients.add(v.slot(), std::move(dv));
+                                  .dv = dv.data<T>(),
+                                  .dscores = data_or_none<T>(dscores)};
+  const Kernels<T>& kernels = context.kernels<T>();
+  const int64_t units = saved.sequences.count() * saved.kv_heads;
+  if (saved.precision == Precision::Bf16) {
+    run_units(context, kernels.attention_backward_bf16, args,
+              {units, attention_backward_bf16_workspace(args.shape)});
+  } else {
+    run_units(context, kernels.attention_backward, args, {units, attention_backward_workspace(args.shape)});
+  }
+  gradients.add(in.q.slot(), std::move(dq));
+  gradients.add(in.k.slot(), std::move(dk));
+  gradients.add(in.v.slot(), std::move(dv));
+  if (saved.gate) gradients.add(in.gate_scores.slot(), std::move(dscores));
 }
 
 }  // namespace
 
+bool rounds_attention(const Engine& engine) {
+  const Kernels<float>& kernels = engine.kernels<float>();
+  return kernels.attention_forward_bf16 != kernels.attention_forward;
+}
+
 Var attention(const Context& context, const AttentionInputs& inputs, const Sequences& sequences,
               const AttentionOptions& options) {
   check(inputs, sequences, options);
+  if (options.gate) check_gate(inputs, options);
   const auto head_dim = static_cast<double>(inputs.q.cols() / options.heads);
+  const bool bf16 = context.precision == Precision::Bf16 || options.weights == Precision::Bf16;
+  const Tensor& like = inputs.q.value();
   const Saved saved{.inputs = inputs,
                     .sequences = sequences,
                     .heads = options.heads,
                     .kv_heads = options.kv_heads,
                     .past = options.past,
                     .scale = options.scale.value_or(1.0 / std::sqrt(head_dim)),
-                    .y = context.empty_like(inputs.q.value()),
+                    .gate = options.gate,
+                    .precision = bf16 ? Precision::Bf16 : Precision::F32,
+                    .y = options.gate && context.tape == nullptr ? Tensor() : context.empty_like(like),
+                    .gated = options.gate ? context.empty_like(like) : Tensor(),
                     .log_sum_exp = context.empty({inputs.q.rows(), options.heads}, inputs.q.dtype())};
   with_compute_type("attention", inputs.q.dtype(),
                     [&](auto zero) { forward<decltype(zero)>(context, saved, options); });
   SLUICE_ASSERT(context.tape == nullptr || options.past == 0, "attention: no gradient with a past of {}",
                 options.past);
-  return result(context, saved.y, {inputs.q.slot(), inputs.k.slot(), inputs.v.slot()},
-                [saved](Gradients& gradients) {
-                  with_compute_type("attention", saved.y.dtype(),
-                                    [&](auto zero) { backward<decltype(zero)>(saved, gradients); });
+  // What becomes of the gated result is for others to keep.
+  Saved kept = saved;
+  kept.gated = {};
+  return result(context, options.gate ? saved.gated : saved.y,
+                {inputs.q.slot(), inputs.k.slot(), inputs.v.slot(), inputs.gate_scores.slot()},
+                [kept](Gradients& gradients) {
+                  with_compute_type("attention", kept.log_sum_exp.dtype(),
+                                    [&](auto zero) { backward<decltype(zero)>(kept, gradients); });
                 });
 }
 

@@ -18,16 +18,17 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-// Static: see tile_self_test.cpp for what happens to a configuration on the stack.
-inline constinit const TileConfig kTileConfig;
+// Not on the stack: see tile_self_test.cpp for what happens to a configuration there. Neither this nor the
+// functions are shared between files, as some of them are built for AVX-512.
+static constinit const TileConfig kTileConfig;
 
 // The tiles of this thread are usable from now on, with undefined contents.
-inline void begin_tiles() {
+static inline void begin_tiles() {
   asm volatile("ldtilecfg %0" ::"m"(kTileConfig) : "memory");
 }
 
 // Without this the system would save and restore 8 KiB at every switch of threads.
-inline void end_tiles() {
+static inline void end_tiles() {
   asm volatile("tilerelease" ::: "memory");
 }
 

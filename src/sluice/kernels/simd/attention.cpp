@@ -1,27 +1,12 @@
 // Causal attention by blocks of queries and keys with a running softmax: scores never leave the second-level
 // cache. Bounded by multiply-adds; docs/kernels.md has the figures.
 // Shapes: N tokens, H query heads, K key/value heads, hd head_dim.
-#include <math.h>  // not cmath: std::log(float) is inline, see register.h
-
+#include "sluice/kernels/simd/attention_output.h"
 #include "sluice/kernels/simd/block_product.h"
-#include "sluice/kernels/simd/math.h"
 #include "sluice/kernels/simd/register.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 namespace {
-
-// The softmax of a row over the keys met so far: exp(score - top) stands for each.
-struct RunningSoftmax {
-  float top = -kInfinity;
-  float sum = 0;
-  // Kept only if somebody wants to know:
-  float first = 0;     // score of the first key
-  float weighted = 0;  // sum of exp(score - top) · (score - top)
-
-  float log_sum_exp() const { return top + logf(sum); }
-  float sink() const { return hn::GetLane(exp(set(first - log_sum_exp()))); }
-  float entropy() const { return logf(sum) - weighted / sum; }
-};
 
 // The sum of exp(score - top) · (score - top) over a row of scores that are not scaled yet.
 float weighted_scores(const float* scores, int64_t n, float scale, float top) {
@@ -68,55 +53,51 @@ float take_scores(RunningSoftmax& softmax, const ScoreRow& row, Entropy entropy)
   return correction;
 }
 
-void multiply_row(const float* x, float factor, int64_t n, float* y) {
-  for_each_vector(0, n,
-                  [&](int64_t i, auto part) { store(hn::Mul(load(x + i, part), set(factor)), y + i, part); });
+// Copies that the heads of a unit share, and room for a block of one of them.
+struct Buffers {
+  float* panels;             // keys, as from turn_keys
+  MutableRows values;        // zeros behind the last column
+  MutableRows queries, out;  // of a block
+  MutableRows scores;
+};
+
+Buffers take_buffers(Workspace& workspace, const AttentionShape& shape) {
+  return {.panels = workspace.take(attention_key_rows(shape) * shape.head_dim),
+          .values = workspace.take_rows(attention_key_rows(shape)),
+          .queries = workspace.take_rows(kQueryBlock),
+          .out = workspace.take_rows(kQueryBlock),
+          .scores = {workspace.take(kQueryBlock * kScoreStride), kScoreStride}};
 }
 
 // One head of one sequence.
 class ForwardHead {
  public:
-  ForwardHead(const AttentionForward<float>& args, int64_t unit, float* workspace)
-      : args_(args),
-        sequence_(unit / args.shape.heads),
-        head_(unit % args.shape.heads),
-        at_(head_pair(args.shape, sequence_, head_)),
-        workspace_{workspace, attention_row_stride(args.shape)} {}
+  ForwardHead(const AttentionForward<float>& args, const HeadOutput& output)
+      : args_(args), output_(output), at_(output.at()) {}
 
-  void run() {
-    if (at_.length < kFewQueries) return run_few();
-    const auto& shape = args_.shape;
-    const int64_t keys = shape.past + at_.length;
-    float* panels = workspace_.take(attention_key_rows(shape) * shape.head_dim);
-    const MutableRows values = workspace_.take_rows(attention_key_rows(shape));
-    turn_keys(rows_of(args_.k, at_.key), keys, shape.head_dim, panels);
-    copy_rows(rows_of(args_.v, at_.key), keys, shape.head_dim, values);
-    const Buffers buffers{.panels = panels,
-                          .values = readable(values),
-                          .queries = workspace_.take_rows(kQueryBlock),
-                          .out = workspace_.take_rows(kQueryBlock),
-                          .scores = {workspace_.take(kQueryBlock * kScoreStride), kScoreStride}};
+  void run(const Buffers& buffers) const {
     for (int64_t first = 0; first < at_.length; first += kQueryBlock) run_block(buffers, first);
   }
 
- private:
-  // Below it, making the copies of keys and values costs more than they save: a decoding step has one query.
-  static constexpr int64_t kFewQueries = 8;
-
-  struct Buffers {
-    const float* panels;  // keys, as from turn_keys
-    ConstRows values;
-    MutableRows queries, out;  // of a block
-    MutableRows scores;
-  };
-
-  // Where the probabilities of a query go, if somebody wants them.
-  float* probs(int64_t query) const {
-    if (args_.probs == nullptr) return nullptr;
-    return args_.probs[sequence_] + (head_ * at_.length + query) * (args_.shape.past + at_.length);
+  // Query by query on keys and values where they lie.
+  void run_few(Workspace workspace) const {
+    const auto& shape = args_.shape;
+    const ConstRows k = rows_of(args_.k, at_.key), v = rows_of(args_.v, at_.key);
+    float* sums = workspace.take(workspace.stride);
+    float* scores = workspace.take(attention_key_rows(shape));
+    for (int64_t query = 0; query < at_.length; ++query) {
+      const float* q = rows_of(args_.q, at_.query).at(query);
+      const int64_t seen = shape.past + query + 1;
+      for (int64_t j = 0; j < seen; ++j) scores[j] = dot(q, k.at(j), shape.head_dim);
+      RunningSoftmax softmax;
+      take_row(query, 0, {scores, seen, args_.scale}, softmax);
+      weighted_sum(scores, v, seen, sums);
+      output_.finish(query, softmax, sums);
+    }
   }
 
-  void run_block(const Buffers& buffers, int64_t first) {
+ private:
+  void run_block(const Buffers& buffers, int64_t first) const {
     const auto& shape = args_.shape;
     const int64_t left = at_.length - first;
     Block block{.first = shape.past + first,
@@ -139,52 +120,19 @@ class ForwardHead {
         float* out = buffers.out.at(r);
         if (correction != 1.0F) multiply_row(out, correction, buffers.out.stride, out);
       }
-      add_seen_product(block, readable(buffers.scores), buffers.values, buffers.out);
+      add_seen_product(block, readable(buffers.scores), readable(buffers.values), buffers.out);
     }
-    for (int64_t r = 0; r < block.rows; ++r) finish(first + r, softmax[r], buffers.out.at(r));
+    for (int64_t r = 0; r < block.rows; ++r) output_.finish(first + r, softmax[r], buffers.out.at(r));
   }
 
   // Turns the scores of a query against keys `from` … into exponentials; returns the factor as take_scores
   // does.
   float take_row(int64_t query, int64_t from, const ScoreRow& row, RunningSoftmax& softmax) const {
     // Scores first: what is to be subtracted from them is known at the end.
-    if (float* out = probs(query); out != nullptr) multiply_row(row.scores, row.scale, row.count, out + from);
+    if (float* out = output_.probs(query); out != nullptr)
+      multiply_row(row.scores, row.scale, row.count, out + from);
     if (from == 0) softmax.first = row.scale * row.scores[0];
     return take_scores(softmax, row, args_.entropy == nullptr ? Entropy::Unwanted : Entropy::Wanted);
-  }
-
-  void finish(int64_t query, const RunningSoftmax& softmax, const float* sums) const {
-    const auto& shape = args_.shape;
-    const float log_sum_exp = softmax.log_sum_exp();
-    const int64_t at = (at_.start + query) * shape.heads + head_;
-    args_.log_sum_exp[at] = log_sum_exp;
-    if (args_.sink != nullptr) args_.sink[at] = softmax.sink();
-    if (args_.entropy != nullptr) args_.entropy[at] = softmax.entropy();
-    multiply_row(sums, 1.0F / softmax.sum, shape.head_dim, rows_of(args_.y, at_.query).at(query));
-    float* out = probs(query);
-    if (out == nullptr) return;
-    const int64_t seen = shape.past + query + 1;
-    for_each_vector(0, seen, [&](int64_t i, auto part) {
-      store(exp(hn::Sub(load(out + i, part), set(log_sum_exp))), out + i, part);
-    });
-    clear(out + seen, at_.length - query - 1);
-  }
-
-  // Query by query on keys and values where they lie.
-  void run_few() {
-    const auto& shape = args_.shape;
-    const ConstRows k = rows_of(args_.k, at_.key), v = rows_of(args_.v, at_.key);
-    float* sums = workspace_.take(workspace_.stride);
-    float* scores = workspace_.take(attention_key_rows(shape));
-    for (int64_t query = 0; query < at_.length; ++query) {
-      const float* q = rows_of(args_.q, at_.query).at(query);
-      const int64_t seen = shape.past + query + 1;
-      for (int64_t j = 0; j < seen; ++j) scores[j] = dot(q, k.at(j), shape.head_dim);
-      RunningSoftmax softmax;
-      take_row(query, 0, {scores, seen, args_.scale}, softmax);
-      weighted_sum(scores, v, seen, sums);
-      finish(query, softmax, sums);
-    }
   }
 
   // sums[hd] = weights[n] · rows[n, hd]
@@ -208,20 +156,38 @@ class ForwardHead {
   }
 
   const AttentionForward<float>& args_;
-  int64_t sequence_, head_;
-  HeadPair at_;
-  Workspace workspace_;
+  const HeadOutput& output_;
+  const HeadPair& at_;
 };
-
-void forward(const AttentionForward<float>& args, int64_t unit, float* workspace) {
-  ForwardHead(args, unit, workspace).run();
-}
 
 }  // namespace
 
+void attention_forward(const AttentionForward<float>& args, int64_t unit, float* memory) {
+  const auto& shape = args.shape;
+  const int64_t parts = shape.heads / args.heads_per_unit;
+  const int64_t sequence = unit / parts;
+  const int64_t head = unit % parts * args.heads_per_unit;
+  const HeadPair at = head_pair(shape, sequence, head);
+  const bool few = at.length < kFewQueries;
+  Workspace workspace{memory, attention_row_stride(shape)};
+  const Buffers buffers = take_buffers(workspace, shape);
+  if (!few) {
+    turn_keys(rows_of(args.k, at.key), shape.past + at.length, shape.head_dim, buffers.panels);
+    copy_rows(rows_of(args.v, at.key), shape.past + at.length, shape.head_dim, buffers.values);
+  }
+  for (int64_t h = head; h < head + args.heads_per_unit; ++h) {
+    const HeadOutput output(args, sequence, h);
+    const ForwardHead one(args, output);
+    few ? one.run_few({memory, workspace.stride}) : one.run(buffers);
+  }
+}
+
 void add_attention(Kernels<float>& table) {
-  table.attention_forward = forward;
+  table.attention_forward = attention_forward;
   table.attention_backward = attention_backward;
+  // Without tiles nothing is gained by rounding.
+  table.attention_forward_bf16 = attention_forward;
+  table.attention_backward_bf16 = attention_backward;
 }
 
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE

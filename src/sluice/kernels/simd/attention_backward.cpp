@@ -1,7 +1,7 @@
 // The gradient of causal attention by blocks of queries and keys. Bounded by multiply-adds.
 // Shapes: N tokens, H query heads, K key/value heads, hd head_dim.
+#include "sluice/kernels/simd/attention_gate.h"
 #include "sluice/kernels/simd/block_product.h"
-#include "sluice/kernels/simd/math.h"
 #include "sluice/kernels/simd/register.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
@@ -48,7 +48,9 @@ class BackwardHead {
     const HeadPair at = head_pair(shape, sequence_, kv_head_ * group);
     turn_keys(rows_of(args_.k, at.key), at.length, shape.head_dim, key_panels_);
     turn_keys(rows_of(args_.v, at.key), at.length, shape.head_dim, value_panels_);
-    copy_rows(rows_of(args_.k, at.key), at.length, shape.head_dim, keys_);
+    // Queries that see a key which is not finite have a dS that is none, either. For the others it would be
+    // 0 · NaN.
+    copy_finite_rows(rows_of(args_.k, at.key), at.length, shape.head_dim, keys_);
     clear_rows(dk_, 0, attention_key_rows(shape));
     clear_rows(dv_, 0, attention_key_rows(shape));
     for (int64_t g = 0; g < group; ++g) {
@@ -72,12 +74,16 @@ class BackwardHead {
     load_rows(rows_of(args_.q, at.query).from(first), block, queries_);
     load_rows(rows_of(args_.dy, at.query).from(first), block, dy_);
     clear_rows(dq_, 0, kQueryBlock);
+    const auto row_of = [&](int64_t r) {
+      return (at.start + first + r) * args_.shape.heads + at.query.index;
+    };
+    if (args_.gate.scores != nullptr) {
+      for (int64_t r = 0; r < block.rows; ++r) gate_result_backward(args_, row_of(r), dy_.at(r));
+    }
     RowConstants constants[kQueryBlock];
     for (int64_t r = 0; r < block.rows; ++r) {
       const float* y = rows_of(args_.y, at.query).at(first + r);
-      constants[r] = {args_.scale,
-                      args_.log_sum_exp[(at.start + first + r) * args_.shape.heads + at.query.index],
-                      dot(dy_.at(r), y, hd)};
+      constants[r] = {args_.scale, args_.log_sum_exp[row_of(r)], dot(dy_.at(r), y, hd)};
     }
     const int64_t end = block.first + block.rows;
     for (; block.from < end; block.from += kKeyBlock) {

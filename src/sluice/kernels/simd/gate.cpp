@@ -1,22 +1,10 @@
 // The gate. Bounded by memory bandwidth if head-wise, by the activation's exponential if element-wise and in
 // cache. Shapes: H heads, hd head_dim, w scores per head (hd or 1); x[tokens, H, hd], scores[tokens, H, w].
-#include "sluice/kernels/simd/activation.h"
+#include "sluice/kernels/simd/gate_row.h"
 #include "sluice/kernels/simd/register.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 namespace {
-
-struct Multiply {
-  static HWY_INLINE Vector apply(Vector x, Vector value) { return hn::Mul(x, value); }
-  static HWY_INLINE Vector dx(Vector dy, Vector value) { return hn::Mul(dy, value); }
-  static HWY_INLINE Vector dvalue(Vector dy, Vector x) { return hn::Mul(dy, x); }
-};
-
-struct Addition {
-  static HWY_INLINE Vector apply(Vector x, Vector value) { return hn::Add(x, value); }
-  static HWY_INLINE Vector dx(Vector dy, Vector) { return dy; }
-  static HWY_INLINE Vector dvalue(Vector dy, Vector) { return dy; }
-};
 
 struct Shape {
   int64_t heads, head_dim, width;
@@ -42,14 +30,6 @@ void mean_over_heads(const Shape& shape, const float* scores, float* mean) {
   });
 }
 
-// One head: y = x with value(d, part).
-template <class Mode, class Value>
-HWY_INLINE void gate_head(int64_t head_dim, const float* x, float* y, const Value& value) {
-  for_each_vector(0, head_dim, [&](int64_t d, auto part) {
-    store(Mode::apply(load(x + d, part), value(d, part)), y + d, part);
-  });
-}
-
 template <class Act, class Mode>
 void forward_token(const GateForward<float>& args, const Shape& shape, int64_t n) {
   const float* scores = args.scores + n * shape.heads * shape.width;
@@ -59,47 +39,26 @@ void forward_token(const GateForward<float>& args, const Shape& shape, int64_t n
     const int64_t at = (n * shape.heads + h) * shape.head_dim;
     const float* x = args.x + at;
     float* y = args.y + at;
-    if (shape.headwise) {
-      const Vector value = shape.shared ? set(mean[0]) : Act::value(set(scores[h]));
-      gate_head<Mode>(shape.head_dim, x, y, [&](int64_t, auto) { return value; });
-    } else if (shape.shared) {
-      gate_head<Mode>(shape.head_dim, x, y, [&](int64_t d, auto part) { return load(mean + d, part); });
+    if (!shape.shared) {
+      gate_row<Act, Mode>({shape.head_dim, shape.headwise, scores + h * shape.width}, x, y);
+    } else if (shape.headwise) {
+      gate_channels<Mode>(shape.head_dim, x, y, [&](int64_t, auto) { return set(mean[0]); });
     } else {
-      const float* own = scores + h * shape.width;
-      gate_head<Mode>(shape.head_dim, x, y,
-                      [&](int64_t d, auto part) { return Act::value(load(own + d, part)); });
+      gate_channels<Mode>(shape.head_dim, x, y, [&](int64_t d, auto part) { return load(mean + d, part); });
     }
   }
 }
 
-// Writes dx of one head whose value is the same in all channels and returns the gradient of that value.
-template <class Mode>
-HWY_INLINE float headwise_backward(const GateBackward<float>& args, const Shape& shape, int64_t at,
-                                   Vector value) {
-  return sum(shape.head_dim, [&](int64_t d, auto part, Vector total) {
-    const Vector dy = load(args.dy + at + d, part);
-    const Vector x = load(args.x + at + d, part);
-    store(Mode::dx(dy, value), args.dx + at + d, part);
-    return hn::Add(total, Mode::dvalue(dy, x));
-  });
+GateRowGradient gradient_at(const GateBackward<float>& args, const Shape& shape, int64_t row) {
+  const int64_t at = row * shape.head_dim;
+  return {args.x + at, args.dy + at, args.dx + at, args.dscores + row * shape.width};
 }
 
 template <class Act, class Mode>
 void backward_specific(const GateBackward<float>& args, const Shape& shape, int64_t n) {
   for (int64_t row = n * shape.heads; row < (n + 1) * shape.heads; ++row) {
-    const int64_t at = row * shape.head_dim;
-    if (shape.headwise) {
-      const ValueAndSlope act = Act::with_slope(set(args.scores[row]));
-      args.dscores[row] = headwise_backward<Mode>(args, shape, at, act.value) * hn::GetLane(act.slope);
-      continue;
-    }
-    for_each_vector(at, at + shape.head_dim, [&](int64_t i, auto part) {
-      const ValueAndSlope act = Act::with_slope(load(args.scores + i, part));
-      const Vector dy = load(args.dy + i, part);
-      const Vector dvalue = Mode::dvalue(dy, load(args.x + i, part));
-      store(Mode::dx(dy, act.value), args.dx + i, part);
-      store(hn::Mul(dvalue, act.slope), args.dscores + i, part);
-    });
+    gate_row_backward<Act, Mode>({shape.head_dim, shape.headwise, args.scores + row * shape.width},
+                                 gradient_at(args, shape, row));
   }
 }
 
@@ -112,7 +71,7 @@ void backward_shared(const GateBackward<float>& args, const Shape& shape, int64_
   if (shape.headwise) {
     float total = 0.0F;
     for (int64_t row = first; row < first + shape.heads; ++row) {
-      total += headwise_backward<Mode>(args, shape, row * shape.head_dim, set(mean[0]));
+      total += headwise_backward<Mode>(shape.head_dim, gradient_at(args, shape, row), set(mean[0]));
     }
     for_each_vector(first, first + shape.heads, [&](int64_t i, auto part) {
       const Vector slope = Act::with_slope(load(args.scores + i, part)).slope;
@@ -134,14 +93,6 @@ void backward_shared(const GateBackward<float>& args, const Shape& shape, int64_
     for (int64_t i = begin; i < end; i += shape.width) {
       store(hn::Mul(dvalue, Act::with_slope(load(args.scores + i, part)).slope), args.dscores + i, part);
     }
-  });
-}
-
-// Calls body(activation, mode) with the types that stand for them.
-template <class Body>
-void with_form(const GateForm& form, const Body& body) {
-  with_activation(form.activation, [&](auto act) {
-    form.mode == GateMode::Multiply ? body(act, Multiply{}) : body(act, Addition{});
   });
 }
 

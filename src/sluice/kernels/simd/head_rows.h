@@ -73,5 +73,16 @@ inline void copy_rows(ConstRows from, int64_t count, int64_t head_dim, MutableRo
   }
 }
 
+// Zeros where an element is not finite, too.
+inline void copy_finite_rows(ConstRows from, int64_t count, int64_t head_dim, MutableRows to) {
+  copy_rows(from, count, head_dim, to);
+  for (int64_t r = 0; r < count; ++r) {
+    for (int64_t i = 0; i < to.stride; i += kLanes) {
+      const Vector x = load(to.at(r) + i, Full{});
+      store(hn::IfThenElseZero(hn::Eq(hn::Sub(x, x), hn::Zero(tag)), x), to.at(r) + i, Full{});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE

@@ -22,7 +22,8 @@ void add_pack_tiles(Kernels<float>& table);
 void add_store_tiles(Kernels<float>& table);
 void add_tiles(Kernels<float>& table);
 
-// Registered with the forward kernel.
+// Both registered by add_attention; declared for the tile kernels, too, which leave short sequences to them.
+void attention_forward(const AttentionForward<float>& args, int64_t unit, float* workspace);
 void attention_backward(const AttentionBackward<float>& args, int64_t unit, float* workspace);
 
 // All of the above and the matrix product of OpenBLAS.
