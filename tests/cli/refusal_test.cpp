@@ -165,7 +165,7 @@ const std::vector<Refusal> kRefusals = {
     {"intervention_on_probabilities",
      {"generate", kModel, "--ids", "1", "--intervene", "attn.probs set=0"},
      2,
-     "attn.probs can only be watched (attn.mixed is what they make)"},
+     "attn.probs can only be watched (attn.mixed is what attention makes)"},
     {"negative_seed",
      {"generate", kModel, "--ids", "1", "--seed", "-1"},
      2,

@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Interventions, reach_every_tap_that_can_be_changed) {
   use_model(with_a_gate_everywhere());
   for (const std::string_view point : points::kAll) {
-    if (point == points::kProbs) continue;
+    if (points::can_only_be_watched(point)) continue;
     const TapName name{points::is_outside_layers(point) ? TapName::kNoLayer : 1, point};
     const Pass pass = run({name.text() + " scale=-2 positions=3-"});
     expect_rule(pass, name, [](const Element& e, float value) { return e.row < 3 ? value : value * -2.0F; });

@@ -13,7 +13,7 @@ constexpr float kClosed = 0.1F;
 double uniform_sink(int64_t length) {
   double sum = 0;
   for (int64_t i = 1; i <= length; ++i) sum += 1.0 / static_cast<double>(i);
-  return sum / static_cast<double>(length);
+  return length == 0 ? 0.0 : sum / static_cast<double>(length);
 }
 
 double ratio(double sum, int64_t count) {
@@ -22,8 +22,15 @@ double ratio(double sum, int64_t count) {
 
 }  // namespace
 
+void PulseProbe::begin_pass(const PassTokens& tokens) {
+  pass_ = tokens.sequences;
+  for (int64_t s = 0; s < pass_.count(); ++s) floor_ += uniform_sink(pass_.length(s));
+  sequences_ += pass_.count();
+  tokens_ += pass_.tokens();
+}
+
 bool PulseProbe::wants(const TapName& name) const {
-  return name.point == points::kProbs || name.point == points::kResidual || name.point == points::kGate;
+  return name.point == points::kSink || name.point == points::kResidual || name.point == points::kGate;
 }
 
 PulseProbe::Layer& PulseProbe::layer(int64_t index) {
@@ -31,28 +38,26 @@ PulseProbe::Layer& PulseProbe::layer(int64_t index) {
   return layers_[static_cast<size_t>(index)];
 }
 
-void PulseProbe::see_probabilities(Layer& layer, const Tensor& probs) {
-  const int64_t heads = probs.shape()[0], length = probs.shape()[1], keys = probs.shape()[2];
-  for (int64_t h = 0; h < heads; ++h) {
-    for (int64_t i = 0; i < length; ++i) {
-      const double first = probs.data<float>()[(h * length + i) * keys];
-      layer.sink += first;
-      if (i >= kFirstQueries) layer.sink_late += first;
+// [N, H]
+void PulseProbe::see_sink(Layer& layer, const Tensor& sink) const {
+  const int64_t heads = sink.cols();
+  for (int64_t s = 0; s < pass_.count(); ++s) {
+    for (int64_t i = 0; i < pass_.length(s); ++i) {
+      const float* row = sink.data<float>() + (pass_.starts()[static_cast<size_t>(s)] + i) * heads;
+      for (int64_t h = 0; h < heads; ++h) {
+        layer.sink += row[h];
+        if (i >= kFirstQueries) layer.sink_late += row[h];
+      }
     }
+    layer.queries += heads * pass_.length(s);
+    layer.late_queries += heads * std::max<int64_t>(pass_.length(s) - kFirstQueries, 0);
   }
-  layer.queries += heads * length;
-  layer.late_queries += heads * std::max<int64_t>(length - kFirstQueries, 0);
 }
 
 Tensor PulseProbe::visit(const Context& /*context*/, const TapName& name, const Tensor& value) {
   Layer& at = layer(name.layer);
-  if (name.point == points::kProbs) {
-    see_probabilities(at, value);
-    if (name.layer == 0) {
-      ++sequences_;
-      tokens_ += value.shape()[1];
-      floor_ += uniform_sink(value.shape()[1]);
-    }
+  if (name.point == points::kSink) {
+    see_sink(at, value);
   } else if (name.point == points::kResidual) {
     for (const float x : value.values<float>())
       at.max_activation = std::max(at.max_activation, std::abs(static_cast<double>(x)));

@@ -21,6 +21,7 @@ struct Pulse {
 
 class PulseProbe : public Probe {
  public:
+  void begin_pass(const PassTokens& tokens) override;
   bool wants(const TapName& name) const override;
   Tensor visit(const Context& context, const TapName& name, const Tensor& value) override;
 
@@ -34,9 +35,10 @@ class PulseProbe : public Probe {
     double max_activation = 0;
   };
 
-  void see_probabilities(Layer& layer, const Tensor& probs);
+  void see_sink(Layer& layer, const Tensor& sink) const;
   Layer& layer(int64_t index);
 
+  Sequences pass_;  // of the pass that is under way
   std::vector<Layer> layers_;
   double floor_ = 0;  // sum over sequences
   int64_t sequences_ = 0, tokens_ = 0;

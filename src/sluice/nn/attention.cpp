@@ -1,6 +1,5 @@
 #include "sluice/nn/attention.h"
 
-#include "sluice/ops/attention.h"
 #include "sluice/ops/gate.h"
 
 namespace sluice {
@@ -65,21 +64,48 @@ void AttentionLayer::rotate(const Context& context, const AttentionCall& call, P
   projected.v = seen(points::kValue, projected.v, kv_heads);
 }
 
+// Whether attention itself can apply g1: nothing stands between the two, and nobody looks there.
+bool AttentionLayer::gates_while_mixing(const Context& context, int64_t layer) const {
+  const auto found = gates.find(GatePosition::G1);
+  if (found == gates.end() || found->second.spec.form.sharing == Sharing::Shared) return false;
+  if (head_norm.present() || head_silu) return false;
+  return !watched(context, {layer, points::kMixed}) && !watched(context, {layer, points::kGate});
+}
+
+// Attention's result with g1 and everything that stands before it.
 Var AttentionLayer::mix(const Context& context, const Projected& projected, const AttentionCall& call) {
   AttentionInputs inputs{projected.q, projected.k, projected.v};
   AttentionOptions options{.heads = heads, .kv_heads = kv_heads};
+  if (q.weight.value.dtype() == DType::BF16) options.weights = Precision::Bf16;
   if (KvCache* cache = call.cache; cache != nullptr) {
     options.past = cache->length;
     inputs.k = Var(append(cache->k, cache->length, projected.k.value()));
     inputs.v = Var(append(cache->v, cache->length, projected.v.value()));
     cache->length += projected.k.rows();
   }
-  const TapName name{call.layer, points::kProbs};
+  if (gates_while_mixing(context, call.layer)) {
+    options.gate = gates.at(GatePosition::G1).spec.form;
+    inputs.gate_scores = projected.scores.at(GatePosition::G1);
+    return watch(context, call.layer, inputs, call.placement.sequences, options);
+  }
+  const Var y = watch(context, call.layer, inputs, call.placement.sequences, options);
+  const Var mixed = tap(context, {call.layer, points::kMixed}, by_heads(y, heads), y);
+  return gated(context, GatePosition::G1, call, projected, controlled(context, mixed, call.placement));
+}
+
+// attention(), with what a probe wants to know of its probabilities.
+Var AttentionLayer::watch(const Context& context, int64_t layer, const AttentionInputs& inputs,
+                          const Sequences& sequences, AttentionOptions options) const {
   std::vector<Tensor> probs;
-  if (watched(context, name)) options.capture_probs = &probs;
-  const Var mixed = attention(context, inputs, call.placement.sequences, options);
-  for (const Tensor& sequence : probs) context.probe->visit(context, name, sequence);
-  return tap(context, {call.layer, points::kMixed}, by_heads(mixed, heads), mixed);
+  Tensor sink, entropy;
+  if (watched(context, {layer, points::kProbs})) options.capture_probs = &probs;
+  if (watched(context, {layer, points::kSink})) options.capture_sink = &sink;
+  if (watched(context, {layer, points::kEntropy})) options.capture_entropy = &entropy;
+  const Var y = attention(context, inputs, sequences, options);
+  for (const Tensor& sequence : probs) context.probe->visit(context, {layer, points::kProbs}, sequence);
+  if (sink.defined()) context.probe->visit(context, {layer, points::kSink}, sink);
+  if (entropy.defined()) context.probe->visit(context, {layer, points::kEntropy}, entropy);
+  return y;
 }
 
 Var AttentionLayer::controlled(const Context& context, const Var& mixed, const Placement& placement) {
@@ -99,8 +125,7 @@ Var AttentionLayer::controlled(const Context& context, const Var& mixed, const P
 Var AttentionLayer::apply(const Context& context, const Var& x, const AttentionCall& call) {
   Projected projected = project(context, x);
   rotate(context, call, projected);
-  const Var mixed = controlled(context, mix(context, projected, call), call.placement);
-  const Var modulated = gated(context, GatePosition::G1, call, projected, mixed);
+  const Var modulated = mix(context, projected, call);
   const Var input = tap(context, {call.layer, points::kGated}, by_heads(modulated, heads), modulated);
   if (!call.residual.value().defined())
     return gated(context, GatePosition::G5, call, projected, o.apply(context, input));

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sluice/nn/gate.h"
+#include "sluice/ops/attention.h"
 #include "sluice/ops/norm_rope.h"
 #include "sluice/ops/sequences.h"
 
@@ -56,7 +57,10 @@ struct AttentionLayer {
   void rotate(const Context& context, const AttentionCall& call, Projected& projected);
   Var gated(const Context& context, GatePosition position, const AttentionCall& call, const Projected& from,
             const Var& y);
+  bool gates_while_mixing(const Context& context, int64_t layer) const;
   Var mix(const Context& context, const Projected& projected, const AttentionCall& call);
+  Var watch(const Context& context, int64_t layer, const AttentionInputs& inputs, const Sequences& sequences,
+            AttentionOptions options) const;
   Var controlled(const Context& context, const Var& mixed, const Placement& placement);
 };
 

@@ -29,14 +29,17 @@ inline constexpr std::string_view kAttentionInput = "attn.input";  // [N, D], af
 inline constexpr std::string_view kQuery = "attn.q";               // [N, H, hd], normed, rotated and gated
 inline constexpr std::string_view kKey = "attn.k";                 // [N, K, hd]
 inline constexpr std::string_view kValue = "attn.v";               // [N, K, hd]
-inline constexpr std::string_view kProbs = "attn.probs";     // [H, T, T] per sequence; can only be watched
-inline constexpr std::string_view kMixed = "attn.mixed";     // [N, H, hd], attention's output before the gate
-inline constexpr std::string_view kGate = "attn.gate";       // [N, H, hd or 1], what g1 applies
-inline constexpr std::string_view kGateG2 = "attn.gate_g2";  // [N, K, hd or 1]
-inline constexpr std::string_view kGateG3 = "attn.gate_g3";  // [N, K, hd or 1]
-inline constexpr std::string_view kGateG4 = "attn.gate_g4";  // [N, H, hd or 1]
-inline constexpr std::string_view kGateG5 = "attn.gate_g5";  // [N, 1, D]
-inline constexpr std::string_view kGated = "attn.gated";     // [N, H, hd], the input of o_proj
+inline constexpr std::string_view kProbs = "attn.probs";  // [H, T, T] per sequence; can only be watched
+inline constexpr std::string_view kSink = "attn.sink";    // [N, H], the probability on key 0; likewise
+inline constexpr std::string_view kEntropy =
+    "attn.entropy";                                       // [N, H], of the probabilities, in nats; likewise
+inline constexpr std::string_view kMixed = "attn.mixed";  // [N, H, hd], attention's output before the gate
+inline constexpr std::string_view kGate = "attn.gate";    // [N, H, hd or 1], what g1 applies
+inline constexpr std::string_view kGateG2 = "attn.gate_g2";    // [N, K, hd or 1]
+inline constexpr std::string_view kGateG3 = "attn.gate_g3";    // [N, K, hd or 1]
+inline constexpr std::string_view kGateG4 = "attn.gate_g4";    // [N, H, hd or 1]
+inline constexpr std::string_view kGateG5 = "attn.gate_g5";    // [N, 1, D]
+inline constexpr std::string_view kGated = "attn.gated";       // [N, H, hd], the input of o_proj
 inline constexpr std::string_view kAttentionOut = "attn.out";  // [N, D]
 inline constexpr std::string_view kMiddle = "resid_mid";       // [N, D], after the attention residual
 inline constexpr std::string_view kMlpInput = "mlp.input";     // [N, D]
@@ -45,10 +48,15 @@ inline constexpr std::string_view kResidual = "resid";         // [N, D], the bl
 inline constexpr std::string_view kFinalNorm = "final.norm";   // [N, D]
 inline constexpr std::string_view kLogits = "logits";          // [N, V]
 
-inline constexpr std::array kAll = {kEmbedding, kAttentionInput, kQuery,    kKey,          kValue,
-                                    kProbs,     kMixed,          kGate,     kGateG2,       kGateG3,
-                                    kGateG4,    kGateG5,         kGated,    kAttentionOut, kMiddle,
-                                    kMlpInput,  kMlpOut,         kResidual, kFinalNorm,    kLogits};
+inline constexpr std::array kAll = {
+    kEmbedding, kAttentionInput, kQuery,  kKey,      kValue,     kProbs,  kSink,  kEntropy,
+    kMixed,     kGate,           kGateG2, kGateG3,   kGateG4,    kGateG5, kGated, kAttentionOut,
+    kMiddle,    kMlpInput,       kMlpOut, kResidual, kFinalNorm, kLogits};
+
+// Values that nothing is computed from: a change would have no effect.
+inline bool can_only_be_watched(std::string_view point) {
+  return point == kProbs || point == kSink || point == kEntropy;
+}
 
 inline bool is_outside_layers(std::string_view point) {
   return point == kEmbedding || point == kFinalNorm || point == kLogits;

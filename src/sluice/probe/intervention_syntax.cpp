@@ -143,8 +143,9 @@ void check(const Intervention& intervention, const ModelConfig& config) {
   bool present = false;
   for (const std::string_view point : points::kAll) {
     if (!intervention.tap.matches_point(point)) continue;
-    if (point == points::kProbs) {
-      throw usage_error({.what = "attn.probs can only be watched", .hint = "attn.mixed is what they make"});
+    if (points::can_only_be_watched(point)) {
+      throw usage_error({.what = fmt::format("{} can only be watched", point),
+                         .hint = "attn.mixed is what attention makes"});
     }
     if (is_gate(point) && gates_at(point, intervention.tap, config).empty()) continue;
     present = true;
