@@ -52,8 +52,8 @@ TEST(BenchTable, has_a_rate_and_a_share_of_a_peak_in_every_row) {
     EXPECT_EQ(table["threads"], 1);
     EXPECT_EQ(table["repetitions"], 1);
     for (const Json& row : table["rows"]) {
-      EXPECT_EQ(keys(row), (Words{"name", "shape", "ms", "rate", "unit", "share", "share_of", "peak",
-                                  "openblas_f32_gflops", "ratio"}));
+      EXPECT_EQ(keys(row), (Words{"name", "shape", "compute", "ms", "rate", "unit", "share", "share_of",
+                                  "peak", "openblas_f32_gflops", "ratio"}));
       for (const char* figure : {"ms", "rate", "share", "peak"}) EXPECT_GT(row[figure], 0.0) << row;
     }
   }
@@ -85,6 +85,16 @@ TEST(BenchAttention, measures_both_passes_beside_openblas) {
   const Json table = json({"attention", "--shape", "2x70x6"});
   EXPECT_EQ(column(table, "name"), (Words{"forward", "backward"}));
   for (const Json& row : table["rows"]) EXPECT_GT(row["openblas_f32_gflops"], 0.0) << row;
+}
+
+// Rounding pays on tiles only; the scalar twin rounds to define it.
+TEST(BenchAttention, says_what_it_computed_in) {
+  const Json asked = json({"attention", "--shape", "1x9x6", "--dtype", "bf16"});
+  EXPECT_EQ(asked["dtype"], "bf16");
+  const bool rounds = asked["isa"] == "amx" || asked["isa"] == "scalar";
+  EXPECT_EQ(column(asked, "compute"), Words(2, rounds ? "bf16" : "f32"));
+  const Json whole = json({"attention", "--shape", "1x9x6", "--dtype", "f32"});
+  EXPECT_EQ(column(whole, "compute"), Words(2, "f32"));
 }
 
 TEST(BenchOps, compares_with_memory_except_for_the_loss) {

@@ -54,6 +54,11 @@ struct Squares {
   }
 };
 
+// Without tiles attention stays f32 whatever was asked for.
+Precision computed_in(const Context& context) {
+  return rounds_attention(context.engine) ? context.precision : Precision::F32;
+}
+
 void add_shape(BenchTable& table, const BenchShape& shape) {
   const auto [heads, tokens, head_dim] = shape;
   const Context context = table.context();
@@ -75,13 +80,17 @@ void add_shape(BenchTable& table, const BenchShape& shape) {
     return seconds_of([&] { tape.backward(context, y, x); });
   };
   const double operations = causal_operations(shape);
+  const Precision precision = computed_in(context);
+  const Bound bound = arithmetic_bound(context.engine, precision);
   table.add({.name = "forward",
              .shape = shape.text(),
-             .work = {.amount = 2 * operations, .bound = table.arithmetic(), .seconds = forward},
+             .work = {.amount = 2 * operations, .bound = bound, .seconds = forward},
+             .compute = precision,
              .openblas = {scores, rows}});
   table.add({.name = "backward",
              .shape = shape.text(),
-             .work = {.amount = 5 * operations, .bound = table.arithmetic(), .seconds = backward},
+             .work = {.amount = 5 * operations, .bound = bound, .seconds = backward},
+             .compute = precision,
              .openblas = {scores, scores, columns, rows, columns}});
 }
 

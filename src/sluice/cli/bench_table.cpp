@@ -16,6 +16,10 @@
 namespace sluice::cli {
 namespace {
 
+const char* name_of(Precision precision) {
+  return precision == Precision::F32 ? "f32" : "bf16";
+}
+
 double operations(const std::vector<Gemm<float>>& products) {
   double total = 0;
   for (const Gemm<float>& product : products) {
@@ -97,8 +101,14 @@ void BenchTable::add(const BenchCase& bench_case) {
                    .shape = bench_case.shape,
                    .rate = bench_case.work.amount / measured.seconds,
                    .bound = bench_case.work.bound,
+                   .compute = compute_of(bench_case),
                    .measured = measured,
                    .openblas = openblas_rate(bench_case.openblas)});
+}
+
+Precision BenchTable::compute_of(const BenchCase& bench_case) const {
+  const bool arithmetic = bench_case.work.bound.peak != Peak::ReadBandwidth;
+  return bench_case.compute.value_or(arithmetic ? precision_ : Precision::F32);
 }
 
 // After the case itself: threads of OpenBLAS spin for a while before they sleep.
@@ -128,11 +138,12 @@ std::string BenchTable::peaks_text() const {
 }
 
 std::string BenchTable::text(const std::string& counted) const {
-  std::string text = fmt::format("{:<30}{:>16}{:>10}{:>18}{:>7}{:>10}{:>7}\n", "", "shape", "ms", "rate",
-                                 "share", "OpenBLAS", "ratio");
+  std::string text = fmt::format("{:<30}{:>16}{:>6}{:>10}{:>18}{:>7}{:>10}{:>7}\n", "", "shape", "type", "ms",
+                                 "rate", "share", "OpenBLAS", "ratio");
   for (const Row& row : rows_) {
-    text += fmt::format("{:<30}{:>16}{:>10.3f}{:>10.1f} {:<7}{:>7.2f}", row.name, row.shape,
-                        row.measured.seconds * 1e3, row.rate / 1e9, row.bound.unit, row.measured.share);
+    text += fmt::format("{:<30}{:>16}{:>6}{:>10.3f}{:>10.1f} {:<7}{:>7.2f}", row.name, row.shape,
+                        name_of(row.compute), row.measured.seconds * 1e3, row.rate / 1e9, row.bound.unit,
+                        row.measured.share);
     if (row.openblas) text += fmt::format("{:>10.1f}{:>7.2f}", *row.openblas / 1e9, row.rate / *row.openblas);
     text += '\n';
   }
@@ -148,6 +159,7 @@ std::string BenchTable::json(const std::string& counted) const {
   for (const Row& row : rows_) {
     nlohmann::ordered_json json = {{"name", row.name},
                                    {"shape", row.shape},
+                                   {"compute", name_of(row.compute)},
                                    {"ms", rounded(row.measured.seconds * 1e3)},
                                    {"rate", rounded(row.rate / 1e9)},
                                    {"unit", row.bound.unit},
@@ -163,7 +175,7 @@ std::string BenchTable::json(const std::string& counted) const {
     rows.push_back(std::move(json));
   }
   const nlohmann::ordered_json json = {{"what", request_.what},
-                                       {"dtype", precision_ == Precision::F32 ? "f32" : "bf16"},
+                                       {"dtype", name_of(precision_)},
                                        {"isa", name_of(engine_.isa().isa)},
                                        {"threads", engine_.threads().count()},
                                        {"repetitions", request_.repetitions()},

@@ -15,6 +15,8 @@ namespace sluice::cli {
 struct BenchCase {
   std::string name, shape;
   Work work;
+  // What operands of products really are; by default what was asked for, and f32 if memory is the bound.
+  std::optional<Precision> compute = {};
   std::vector<Gemm<float>> openblas = {};  // done one after the other; none: no comparison
 };
 
@@ -37,10 +39,12 @@ class BenchTable {
     std::string name, shape;
     double rate;  // per second
     Bound bound;
+    Precision compute;
     Measured measured;
     std::optional<double> openblas;  // operations per second
   };
 
+  Precision compute_of(const BenchCase& bench_case) const;
   std::optional<double> openblas_rate(const std::vector<Gemm<float>>& products) const;
   std::string peaks_text() const;
   std::string text(const std::string& counted) const;
