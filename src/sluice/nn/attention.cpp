@@ -86,22 +86,23 @@ Var AttentionLayer::mix(const Context& context, const Projected& projected, cons
   if (gates_while_mixing(context, call.layer)) {
     options.gate = gates.at(GatePosition::G1).spec.form;
     inputs.gate_scores = projected.scores.at(GatePosition::G1);
-    return watch(context, call.layer, inputs, call.placement.sequences, options);
+    return watch(context, call, inputs, options);
   }
-  const Var y = watch(context, call.layer, inputs, call.placement.sequences, options);
+  const Var y = watch(context, call, inputs, options);
   const Var mixed = tap(context, {call.layer, points::kMixed}, by_heads(y, heads), y);
   return gated(context, GatePosition::G1, call, projected, controlled(context, mixed, call.placement));
 }
 
 // attention(), with what a probe wants to know of its probabilities.
-Var AttentionLayer::watch(const Context& context, int64_t layer, const AttentionInputs& inputs,
-                          const Sequences& sequences, AttentionOptions options) const {
+Var AttentionLayer::watch(const Context& context, const AttentionCall& call, const AttentionInputs& inputs,
+                          AttentionOptions options) const {
+  const int64_t layer = call.layer;
   std::vector<Tensor> probs;
   Tensor sink, entropy;
   if (watched(context, {layer, points::kProbs})) options.capture_probs = &probs;
   if (watched(context, {layer, points::kSink})) options.capture_sink = &sink;
   if (watched(context, {layer, points::kEntropy})) options.capture_entropy = &entropy;
-  const Var y = attention(context, inputs, sequences, options);
+  const Var y = attention(context, inputs, call.placement.sequences, options);
   for (const Tensor& sequence : probs) context.probe->visit(context, {layer, points::kProbs}, sequence);
   if (sink.defined()) context.probe->visit(context, {layer, points::kSink}, sink);
   if (entropy.defined()) context.probe->visit(context, {layer, points::kEntropy}, entropy);

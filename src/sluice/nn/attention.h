@@ -59,7 +59,7 @@ struct AttentionLayer {
             const Var& y);
   bool gates_while_mixing(const Context& context, int64_t layer) const;
   Var mix(const Context& context, const Projected& projected, const AttentionCall& call);
-  Var watch(const Context& context, int64_t layer, const AttentionInputs& inputs, const Sequences& sequences,
+  Var watch(const Context& context, const AttentionCall& call, const AttentionInputs& inputs,
             AttentionOptions options) const;
   Var controlled(const Context& context, const Var& mixed, const Placement& placement);
 };
