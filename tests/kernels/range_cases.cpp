@@ -165,6 +165,61 @@ void add_few_rows_tiles(std::vector<RangeCase>& cases) {
                    }});
 }
 
+// Integers are kept as floats, which hold them all.
+template <class T>
+std::vector<T> as(const Floats& values) {
+  std::vector<T> integers;
+  for (const float value : values) integers.push_back(static_cast<T>(value));
+  return integers;
+}
+
+Output whole_numbers(Output output) {
+  for (float& value : output.values) value = static_cast<float>(static_cast<int>(value * 10.0F));
+  return output;
+}
+
+void add_int8(std::vector<RangeCase>& cases) {
+  constexpr int64_t kRows = 19, kWidth = 150;
+  const int64_t bytes = int8_words(kWidth) * kInt8Word, groups = int8_groups(kWidth);
+  cases.push_back(
+      {"quantize_rows",
+       kRows,
+       {whole_numbers(output(kRows * bytes, bytes)), output(kRows * groups, groups),
+        whole_numbers(output(kRows * groups, groups))},
+       [=, x = normal(kRows * kWidth, 1)](const auto& kernels, Range range, Outputs& out) {
+         std::vector<int8_t> q = as<int8_t>(out[0].values);
+         std::vector<int32_t> sums = as<int32_t>(out[2].values);
+         kernels.quantize_rows(
+             {.k = kWidth, .x = x.data(), .q = q.data(), .scales = out[1].values.data(), .sums = sums.data()},
+             range);
+         out[0].values.assign(q.begin(), q.end());
+         out[2].values.assign(sums.begin(), sums.end());
+       }});
+  // The last block is not full.
+  constexpr int64_t kBlocks = 5, kStride = kBlocks * kInt8Outputs;
+  Floats small = whole_numbers(output(kStride * bytes)).values;
+  cases.push_back({"int8_rows",
+                   kBlocks,
+                   {output(kRows * kStride, kInt8Outputs, kBlocks)},
+                   [=, weight = as<int8_t>(small), scales = normal(kStride * groups, 2),
+                    x_scales = normal(kRows * groups, 3)](const auto& kernels, Range range, Outputs& out) {
+                     // Any integers do for the rows, as long as their sums are right.
+                     const std::vector<int8_t> q(static_cast<size_t>(kRows * bytes), 3);
+                     std::vector<int32_t> sums;
+                     for (int64_t i = 0; i < kRows; ++i) sums.insert(sums.end(), {3 * 128, 3 * 24});
+                     kernels.int8_rows({.rows = kRows,
+                                        .k = kWidth,
+                                        .outputs = kStride - 5,
+                                        .x = {.q = q.data(), .scales = x_scales.data(), .sums = sums.data()},
+                                        .weight = weight.data(),
+                                        .weight_scales = scales.data(),
+                                        .y = out[0].values.data(),
+                                        .y_stride = kStride,
+                                        .output = sluice::Output::Accumulate},
+                                       range);
+                   }});
+}
+
 void add_optimizer(std::vector<RangeCase>& cases) {
   constexpr int64_t kCount = 203;
   Output second = output(kCount);
@@ -379,6 +434,8 @@ std::vector<RangeCase> range_cases() {
   add_sums(cases);
   add_few_rows(cases);
   add_few_rows_tiles(cases);
+=======
+  add_int8(cases);
   add_optimizer(cases);
   add_embedding(cases);
   add_rms_norm(cases);

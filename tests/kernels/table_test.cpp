@@ -21,6 +21,8 @@ std::map<std::string, Address> functions(const Kernels<T>& table) {
   std::map<std::string, Address> functions = {FUNCTION(gemm),
                                               FUNCTION(few_rows),
                                               FUNCTION(few_rows_bf16),
+                                              FUNCTION(quantize_rows),
+                                              FUNCTION(int8_rows),
                                               FUNCTION(pack_tiles),
                                               FUNCTION(pack_tiles_bf16),
                                               FUNCTION(tile_sums),

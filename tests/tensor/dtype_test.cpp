@@ -15,6 +15,7 @@ void expect_element(DType dtype, const char* name) {
 TEST(DType, names_and_sizes_are_those_of_the_c_types) {
   expect_element<float>(DType::F32, "f32");
   expect_element<Bf16>(DType::BF16, "bf16");
+  expect_element<int8_t>(DType::I8, "i8");
   expect_element<int32_t>(DType::I32, "i32");
   expect_element<double>(DType::F64, "f64");
 }

@@ -10,6 +10,7 @@
 #include "sluice/kernels/few_rows.h"
 #include "sluice/kernels/gate.h"
 #include "sluice/kernels/gemm.h"
+#include "sluice/kernels/int8.h"
 #include "sluice/kernels/loss.h"
 #include "sluice/kernels/norm.h"
 #include "sluice/kernels/optimizer.h"
@@ -25,6 +26,9 @@ struct Kernels {
   void (*gemm)(const Gemm<T>&) = nullptr;
   RangeKernel<FewRowsProduct<T, T>> few_rows = nullptr;
   RangeKernel<FewRowsProduct<T, Bf16>> few_rows_bf16 = nullptr;
+
+  RangeKernel<QuantizeRows<T>> quantize_rows = nullptr;
+  RangeKernel<Int8Product<T>> int8_rows = nullptr;
 
   RangeKernel<PackTiles<T>> pack_tiles = nullptr;
   RangeKernel<PackTiles<Bf16>> pack_tiles_bf16 = nullptr;

@@ -19,6 +19,8 @@ void add_gate(Kernels<T>& table);
 template <class T>
 void add_gemm(Kernels<T>& table);
 template <class T>
+void add_int8(Kernels<T>& table);
+template <class T>
 void add_loss(Kernels<T>& table);
 template <class T>
 void add_norm(Kernels<T>& table);

@@ -11,6 +11,7 @@ Kernels<T> table() {
   add_few_rows(table);
   add_gate(table);
   add_gemm(table);
+  add_int8(table);
   add_loss(table);
   add_norm(table);
   add_optimizer(table);

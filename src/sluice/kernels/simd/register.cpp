@@ -12,6 +12,7 @@ void fill(Kernels<float>& table) {
   add_few_rows(table);
   add_few_rows_tiles(table);
   add_gate(table);
+  add_int8(table);
   add_loss(table);
   add_norm(table);
   add_optimizer(table);

@@ -15,6 +15,7 @@ void add_embedding(Kernels<float>& table);
 void add_few_rows(Kernels<float>& table);
 void add_few_rows_tiles(Kernels<float>& table);
 void add_gate(Kernels<float>& table);
+void add_int8(Kernels<float>& table);
 void add_loss(Kernels<float>& table);
 void add_norm(Kernels<float>& table);
 void add_optimizer(Kernels<float>& table);
