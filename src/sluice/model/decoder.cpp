@@ -100,7 +100,9 @@ Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& 
 }
 
 Var Decoder::logits(const Context& context, const Var& hidden) {
-  const Var y = linear(context, hidden, {use(context, output_weight())});
+  const LinearWeights weights{
+      .weight = use(context, output_weight()), .bias = {}, .int8 = output_weight().int8};
+  const Var y = linear(context, hidden, weights);
   return tap(context, {TapName::kNoLayer, points::kLogits}, y.shape(), y);
 }
 

@@ -12,7 +12,9 @@ struct Linear {
   Parameter bias = {};  // [out]; undefined: none
 
   LinearWeights weights(const Context& context) {
-    return {.weight = use(context, weight), .bias = bias.value.defined() ? use(context, bias) : Var()};
+    return {.weight = use(context, weight),
+            .bias = bias.value.defined() ? use(context, bias) : Var(),
+            .int8 = weight.int8};
   }
 
   Var apply(const Context& context, const Var& x) { return linear(context, x, weights(context)); }

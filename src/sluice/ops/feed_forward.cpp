@@ -13,7 +13,8 @@ bool fits_tiles(const Context& context, const Var& x, const FeedForwardWeights& 
   const std::array layers = {weights.gate, weights.up, weights.down};
   return context.tape == nullptr && x.rows() >= kFewRows &&
          std::ranges::all_of(layers, [&](const LinearWeights& layer) {
-           return multiplies_tiles(context, layer.weight.value()) && !layer.bias.value().defined();
+           return !layer.int8 && multiplies_tiles(context, layer.weight.value()) &&
+                  !layer.bias.value().defined();
          });
 }
 

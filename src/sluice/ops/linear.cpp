@@ -4,6 +4,7 @@
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/convert.h"
+#include "sluice/ops/int8_linear.h"
 #include "sluice/ops/matmul.h"
 #include "sluice/ops/packed_weights.h"
 #include "sluice/ops/weight_product.h"
@@ -233,18 +234,22 @@ Var single(const Context& context, const Var& x, const Layer& layer) {
 }  // namespace
 
 Var linear(const Context& context, const Var& x, const LinearWeights& weights) {
+  if (weights.int8) return int8_linear(context, x, weights);
   return single(context, x, {.weight = weights.weight, .bias = weights.bias, .residual = {}});
 }
 
 Var add_linear(const Context& context, const Var& residual, const Var& x, const LinearWeights& weights) {
+  if (weights.int8) return int8_linear(context, x, weights, residual);
   return single(context, x, {.weight = weights.weight, .bias = weights.bias, .residual = residual});
 }
 
 std::vector<Var> linears(const Context& context, const Var& x, std::span<const LinearWeights> layers) {
   const auto input = std::make_shared<Input>(x);
   std::vector<Var> results;
-  for (const LinearWeights& each : layers)
-    results.push_back(recorded(context, input, {.weight = each.weight, .bias = each.bias, .residual = {}}));
+  for (const LinearWeights& each : layers) {
+    const Layer layer{.weight = each.weight, .bias = each.bias, .residual = {}};
+    results.push_back(each.int8 ? int8_linear(context, x, each) : recorded(context, input, layer));
+  }
   input->forget_rows();
   return results;
 }

@@ -11,6 +11,8 @@ namespace sluice {
 struct LinearWeights {
   Var weight;     // [M, K]
   Var bias = {};  // [M]; a default Var is none
+  // For inference: used instead of the weight, which may then be a default Var.
+  std::shared_ptr<const Int8Matrix> int8 = nullptr;
 };
 
 // y[N, M] = x[N, K] · weight[M, K]ᵀ (+ bias[M]).

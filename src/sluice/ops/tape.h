@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,15 @@
 
 namespace sluice {
 
+struct Int8Matrix;  // ops/int8_linear.h
+
 // A trained tensor. Its gradient adds up over backward passes until the owner clears it.
 struct Parameter {
   std::string name;
   Tensor value;
   Tensor grad = {};  // undefined until a gradient arrives
+  // For inference, what products use instead of the value, which may then be undefined.
+  std::shared_ptr<const Int8Matrix> int8 = nullptr;
 };
 
 // A value's place on a tape, where its gradient is collected; none if no gradient is wanted.
