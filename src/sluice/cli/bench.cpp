@@ -62,7 +62,7 @@ std::string parts_text() {
   return text;
 }
 
-void check(const Part& part, const BenchRequest& request) {
+void check(const Part& part, const BenchRequest& request, const Session& session) {
   const auto takes = [&](Takes what) { return std::ranges::find(part.takes, what) != part.takes.end(); };
   const auto refuse_unless = [&](bool taken, bool given, const char* name) {
     if (!given || taken) return;
@@ -71,6 +71,7 @@ void check(const Part& part, const BenchRequest& request) {
   };
   refuse_unless(takes(Takes::Model) || takes(Takes::Config), !request.model.empty(), "model");
   refuse_unless(takes(Takes::Tokens), request.tokens.has_value(), "--tokens");
+  refuse_unless(takes(Takes::Tokens), session.options.dtype == "int8", "--dtype int8");
   refuse_unless(takes(Takes::Repeat), request.repeat.has_value(), "--repeat");
   refuse_unless(takes(Takes::Data), !request.data.empty(), "--data");
   refuse_unless(takes(Takes::Shape), !request.shapes.empty(), "--shape");
@@ -84,7 +85,7 @@ void check(const Part& part, const BenchRequest& request) {
 
 void run(const BenchRequest& request, const Session& session) {
   const auto part = std::ranges::find(kParts, request.what, [](const Part& each) { return each.name; });
-  check(*part, request);
+  check(*part, request, session);
   part->run(request, session);
 }
 
@@ -137,10 +138,12 @@ Command bench_command() {
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
-                   "sluice bench decode path/to/model --dtype bf16", "sluice bench train --json",
+                   "sluice bench decode path/to/model --dtype int8", "sluice bench train --json",
                    "sluice bench train configs/runs/tiny-elementwise.json --set batch_tokens=8192",
                    "sluice bench tokenizer path/to/model --data wiki.txt"},
-      .dtype = {.text = "Compute in f32 or bf16 (default: bf16 in gemm, attention, ops and train, else f32)"},
+      .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
+                        "attention, ops and train, else f32)",
+                .words = {"f32", "bf16", "int8"}},
       .declare = declare_bench};
 }
 

@@ -29,19 +29,24 @@ double prefill_flops(const ModelConfig& config, int64_t tokens) {
   return products + static_cast<double>(flops.per_context_token) * n * (n + 1) / 2;
 }
 
+// As products read it.
+size_t stored_bytes(const Parameter& parameter) {
+  return parameter.int8 ? parameter.int8->bytes() : parameter.value.bytes();
+}
+
 // What one token reads: every weight once. Of an embedding that is not also the output layer it reads a row.
 double bytes_per_token(const Decoder& decoder) {
   size_t bytes = 0;
   for (const NamedParameter& named : decoder.parameters()) {
     const bool row = named.parameter->name == "model.embed_tokens.weight" && !decoder.config().tied;
-    if (!row) bytes += named.parameter->value.bytes();
+    if (!row) bytes += stored_bytes(*named.parameter);
   }
   return static_cast<double>(bytes);
 }
 
 double weight_bytes(const Decoder& decoder) {
   size_t bytes = 0;
-  for (const NamedParameter& named : decoder.parameters()) bytes += named.parameter->value.bytes();
+  for (const NamedParameter& named : decoder.parameters()) bytes += stored_bytes(*named.parameter);
   return static_cast<double>(bytes);
 }
 

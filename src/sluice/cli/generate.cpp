@@ -248,6 +248,7 @@ Command generate_command() {
       .examples = {"sluice generate path/to/model --prompt \"Once\" --temperature 0.8 --seed 1",
                    "sluice generate path/to/model --ids 1,2,3 --json",
                    "sluice generate path/to/model --prompts prompts.txt --max-tokens 32"},
+      .dtype = model_dtype(),
       .declare = declare_generate};
 }
 

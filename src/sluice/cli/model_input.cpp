@@ -9,12 +9,29 @@
 
 namespace sluice::cli {
 
+namespace {
+
+DType kept_type(const std::string& name) {
+  if (name == "bf16") return DType::BF16;
+  return name == "int8" ? DType::I8 : DType::F32;
+}
+
+}  // namespace
+
 RunnableModel open_model(const Session& session, const std::string& path) {
+  return open_model(session, path, session.options.dtype);
+}
+
+RunnableModel open_model(const Session& session, const std::string& path, const std::string& dtype) {
   auto engine = std::make_unique<Engine>(session.options.engine());
-  const DType dtype = session.options.dtype == "bf16" ? DType::BF16 : DType::F32;
-  auto decoder = load_model(*engine, path, dtype);
+  auto decoder = load_model(*engine, path, kept_type(dtype));
   Tokenizer tokenizer = Tokenizer::load(path);
   return {path, std::move(engine), std::move(decoder), std::move(tokenizer)};
+}
+
+Command::Dtype model_dtype() {
+  return {.text = "Weights in f32, bf16 or int8, whatever the file has (default: f32)",
+          .words = {"f32", "bf16", "int8"}};
 }
 
 std::vector<int32_t> RunnableModel::encode(std::string_view text) const {

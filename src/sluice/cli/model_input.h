@@ -36,6 +36,12 @@ struct RunnableModel {
 // In the dtype and on the threads that the session asks for.
 RunnableModel open_model(const Session& session, const std::string& path);
 
+// In another dtype, named as --dtype names it.
+RunnableModel open_model(const Session& session, const std::string& path, const std::string& dtype);
+
+// --dtype of the commands that run a model.
+Command::Dtype model_dtype();
+
 // A prompt given as --prompt TEXT or --ids LIST; exactly one of them.
 struct PromptOptions {
   std::string text, ids;

@@ -119,6 +119,7 @@ Command trace_command() {
               "[L, H, T, T], and for models with a g1 gate gates [L, T, H, head_dim] (headwise: 1).",
           .examples = {"sluice trace path/to/model --prompt \"Hello\" --out trace.safetensors",
                        "sluice trace path/to/model --ids 1,2,3 --out trace.safetensors --json"},
+          .dtype = model_dtype(),
           .declare = declare_trace};
 }
 

@@ -42,6 +42,11 @@ void compare_names(const std::string& where, const ModelConfig& config, const Te
   }
 }
 
+// What holds all stored values as they are.
+DType exact_type(StoredType stored) {
+  return stored == StoredType::BF16 ? DType::BF16 : DType::F32;
+}
+
 }  // namespace
 
 Checkpoint::Checkpoint(const std::filesystem::path& directory) {
@@ -74,12 +79,44 @@ Tensor Checkpoint::read(MemoryPool& pool, size_t parameter, DType dtype) const {
   return copied;
 }
 
+// Some rows at a time, and what was read of the file is given back at once: the matrix is never in memory
+// both ways.
+std::shared_ptr<const Int8Matrix> Checkpoint::read_int8(Engine& engine, size_t parameter) const {
+  constexpr int64_t kElements = 1 << 23;
+  const Context context{engine};
+  const Tensor source = read(engine.pool(), parameter, exact_type(stored_type(parameter)));
+  auto matrix = std::make_shared<const Int8Matrix>(empty_int8_matrix(context, source.rows(), source.cols()));
+  const int64_t step =
+      kInt8Outputs * std::max<int64_t>(1, kElements / (kInt8Outputs * std::max<int64_t>(1, source.cols())));
+  for (int64_t first = 0; first < source.rows(); first += step) {
+    quantize_rows(context, source, {first, std::min(first + step, source.rows())}, *matrix);
+    forget_mapped_pages(store_->bytes(parts_[parameter].tensor));
+  }
+  return matrix;
+}
+
+void Checkpoint::load_matrix(Engine& engine, size_t parameter, DType dtype) {
+  Parameter& loaded = *decoder_->parameters()[parameter].parameter;
+  if (dtype != DType::I8) {
+    loaded.value = read(engine.pool(), parameter, dtype);
+    return;
+  }
+  const bool embedding = &loaded == &decoder_->embedding_weight();
+  if (embedding) loaded.value = read(engine.pool(), parameter, exact_type(stored_type(parameter)));
+  if (!embedding || &loaded == &decoder_->output_weight()) loaded.int8 = read_int8(engine, parameter);
+}
+
 std::unique_ptr<Decoder> Checkpoint::load(Engine& engine, DType dtype) && {
   for (size_t i = 0; i < parts_.size(); ++i) {
     const NamedParameter& named = decoder_->parameters()[i];
-    const DType kept = named.shape.rank() == 1 ? DType::F32 : dtype;
-    named.parameter->value = read(engine.pool(), i, kept);
+    if (named.shape.rank() == 1) {
+      named.parameter->value = read(engine.pool(), i, DType::F32);
+    } else {
+      load_matrix(engine, i, dtype);
+    }
   }
+  // Copies that were only there to be quantised.
+  if (dtype == DType::I8) engine.pool().release_unused();
   return std::move(decoder_);
 }
 

@@ -26,10 +26,14 @@ class Checkpoint {
 
   StoredType stored_type(size_t parameter) const { return store_->info(parts_[parameter].tensor).dtype; }
 
-  // Matrices are kept in `dtype` (F32 or BF16), norms and biases in F32.
+  // Matrices are kept in `dtype`, norms and biases in F32. With I8 they are quantised, but for an embedding's
+  // table: its rows stay as the file has them, also where the output layer is a quantised copy of it.
   std::unique_ptr<Decoder> load(Engine& engine, DType dtype) &&;
 
  private:
+  std::shared_ptr<const Int8Matrix> read_int8(Engine& engine, size_t parameter) const;
+  void load_matrix(Engine& engine, size_t parameter, DType dtype);
+
   std::unique_ptr<Decoder> decoder_;
   std::shared_ptr<const TensorStore> store_;
   std::vector<StoredPart> parts_;  // of decoder_'s parameters

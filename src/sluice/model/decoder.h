@@ -60,6 +60,7 @@ class Decoder {
   // [N, D] → [N, V]
   Var logits(const Context& context, const Var& hidden);
 
+  const Parameter& embedding_weight() const { return embedding_; }
   Parameter& output_weight() { return config_.tied ? embedding_ : head_; }
 
  private:
