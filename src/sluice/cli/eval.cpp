@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <optional>
 #include <ostream>
 
 #include "sluice/base/interrupt.h"
@@ -19,7 +20,7 @@ namespace sluice::cli {
 namespace {
 
 struct Request {
-  std::string model, ids_file;
+  std::string model, ids_file, against;
   std::vector<std::string> data;
   InterventionOptions interventions;
   int chunk = 512, chunks = 50;
@@ -85,48 +86,127 @@ std::vector<std::span<const int32_t>> chunks_of(const Request& request, std::spa
   return chunks;
 }
 
-void run(const Request& request, const Session& session) {
-  RunnableModel model = open_model(session, request.model);
-  const std::vector<int32_t> tokens = tokens_of(request, model);
-  const auto chunks = chunks_of(request, tokens);
-  if (chunks.size() > 1) model.keep_weights_packed();
+// Before anything is read: the second model may take minutes to come to.
+void check_against(const Request& request, const Session& session) {
+  const std::string dtype = session.options.dtype.empty() ? "f32" : session.options.dtype;
+  if (request.against != dtype) return;
+  throw usage_error({.where = "eval",
+                     .what = fmt::format("--against {} is what is evaluated already", dtype),
+                     .hint = "--dtype says what is compared with it"});
+}
+
+struct Text {
+  std::vector<int32_t> tokens;
+  std::vector<std::span<const int32_t>> chunks;
+  size_t bytes = 0;  // that are predicted; 0 if nobody knows
+};
+
+Text text_of(const Request& request, const RunnableModel& model) {
+  Text text{.tokens = tokens_of(request, model), .chunks = {}};
+  text.chunks = chunks_of(request, text.tokens);
   // Of token ids nobody knows the text, and the end of a document has none.
-  const bool has_text = request.ids_file.empty() && std::ranges::none_of(request.data, is_token_shard);
+  const bool known = request.ids_file.empty() && std::ranges::none_of(request.data, is_token_shard);
+  for (const auto& chunk : text.chunks) {
+    if (known) text.bytes += model.tokenizer.decode(chunk.subspan(1)).size();
+  }
+  return text;
+}
+
+std::vector<ChunkNll> evaluate(const Request& request, const Session& session, RunnableModel& model,
+                               const Text& text) {
+  if (text.chunks.size() > 1) model.keep_weights_packed();
   const auto intervener = request.interventions.intervener(model);
   std::vector<ChunkNll> results;
-  size_t bytes = 0;
-  Progress progress(session.log, "chunks", static_cast<int64_t>(chunks.size()));
-  for (const auto& chunk : chunks) {
+  Progress progress(session.log, "chunks", static_cast<int64_t>(text.chunks.size()));
+  for (const auto& chunk : text.chunks) {
     throw_if_interrupted();
     results.push_back(chunk_nll(model.context(intervener.get()), *model.decoder, chunk));
-    if (has_text) bytes += model.tokenizer.decode(chunk.subspan(1)).size();
     progress.done(1);
   }
   if (intervener) intervener->check_effect();
+  return results;
+}
+
+Perplexity finite_perplexity(std::span<const ChunkNll> results) {
   const Perplexity result = perplexity(results);
   if (!std::isfinite(result.nll))
     throw failure({.where = "eval", .what = "the likelihood of the text is not finite"});
-  const double bits = result.nll * static_cast<double>(result.tokens) / std::numbers::ln2;
-  const double bits_per_byte = bytes == 0 ? NAN : bits / static_cast<double>(bytes);
-  if (session.options.json) {
-    nlohmann::ordered_json json = {{"tokens", result.tokens},
-                                   {"chunks", chunks.size()},
-                                   {"chunk", chunks[0].size()},
-                                   {"nll", result.nll},
-                                   {"ppl", result.ppl},
-                                   {"bits_per_byte", nullptr},
-                                   {"ci95", {result.ci95.low, result.ci95.high}}};
-    if (bytes != 0) json["bits_per_byte"] = bits_per_byte;
-    session.out << json.dump(2) << '\n';
-    return;
+  return result;
+}
+
+struct Comparison {
+  std::string dtype;
+  Perplexity base;
+  PerplexityDifference difference;
+};
+
+struct Evaluation {
+  Perplexity result;
+  size_t chunks = 0, chunk = 0;
+  std::optional<double> bits_per_byte;
+  std::optional<Comparison> against;
+};
+
+double bits_per_byte(const Perplexity& result, size_t bytes) {
+  return result.nll * static_cast<double>(result.tokens) / std::numbers::ln2 / static_cast<double>(bytes);
+}
+
+nlohmann::ordered_json pair_of(const Interval& interval) {
+  return {interval.low, interval.high};
+}
+
+nlohmann::ordered_json as_json(const Evaluation& evaluation) {
+  const Perplexity& result = evaluation.result;
+  nlohmann::ordered_json json = {{"tokens", result.tokens},     {"chunks", evaluation.chunks},
+                                 {"chunk", evaluation.chunk},   {"nll", result.nll},
+                                 {"ppl", result.ppl},           {"bits_per_byte", nullptr},
+                                 {"ci95", pair_of(result.ci95)}};
+  if (evaluation.bits_per_byte) json["bits_per_byte"] = *evaluation.bits_per_byte;
+  if (!evaluation.against) return json;
+  const auto& [dtype, base, difference] = *evaluation.against;
+  json["against"] = {{"dtype", dtype}, {"nll", base.nll}, {"ppl", base.ppl}, {"ci95", pair_of(base.ci95)}};
+  json["difference"] = {{"nll", difference.nll}, {"ppl", difference.ppl}, {"ci95", pair_of(difference.ci95)}};
+  return json;
+}
+
+std::string as_text(const Evaluation& evaluation) {
+  const Perplexity& result = evaluation.result;
+  std::string text =
+      fmt::format("perplexity      {:.4f}  (95 % interval {:.4f} to {:.4f}, bootstrap over chunks)\n",
+                  result.ppl, result.ci95.low, result.ci95.high);
+  if (evaluation.against) {
+    const auto& [dtype, base, difference] = *evaluation.against;
+    text += fmt::format("{:<16}{:.4f}  (95 % interval {:.4f} to {:.4f})\n", fmt::format("with {}", dtype),
+                        base.ppl, base.ci95.low, base.ci95.high);
+    text +=
+        fmt::format("difference      {:+.4f}  (95 % interval {:+.4f} to {:+.4f}, the same chunks in both)\n",
+                    difference.ppl, difference.ci95.low, difference.ci95.high);
   }
-  session.out << fmt::format(
-                     "perplexity      {:.4f}  (95 % interval {:.4f} to {:.4f}, bootstrap over chunks)\n",
-                     result.ppl, result.ci95.low, result.ci95.high)
-              << fmt::format("nll             {:.6f} per token\n", result.nll);
-  if (bytes != 0) session.out << fmt::format("bits per byte   {:.4f}\n", bits_per_byte);
-  session.out << fmt::format("n               {} predicted tokens, {} chunks of {}\n", result.tokens,
-                             chunks.size(), chunks[0].size());
+  text += fmt::format("nll             {:.6f} per token\n", result.nll);
+  if (evaluation.bits_per_byte) text += fmt::format("bits per byte   {:.4f}\n", *evaluation.bits_per_byte);
+  text += fmt::format("n               {} predicted tokens, {} chunks of {}\n", result.tokens,
+                      evaluation.chunks, evaluation.chunk);
+  return text;
+}
+
+void run(const Request& request, const Session& session) {
+  check_against(request, session);
+  std::optional<RunnableModel> model = open_model(session, request.model);
+  const Text text = text_of(request, *model);
+  const std::vector<ChunkNll> results = evaluate(request, session, *model, text);
+  Evaluation evaluation{.result = finite_perplexity(results),
+                        .chunks = text.chunks.size(),
+                        .chunk = text.chunks[0].size(),
+                        .bits_per_byte = {},
+                        .against = {}};
+  if (text.bytes != 0) evaluation.bits_per_byte = bits_per_byte(evaluation.result, text.bytes);
+  if (!request.against.empty()) {
+    model.reset();  // never both in memory
+    model = open_model(session, request.model, request.against);
+    const std::vector<ChunkNll> base = evaluate(request, session, *model, text);
+    evaluation.against = {request.against, finite_perplexity(base), perplexity_difference(results, base)};
+  }
+  session.out << (session.options.json ? as_json(evaluation).dump(2) + '\n' : as_text(evaluation));
 }
 
 Action declare_eval(Options& options) {
@@ -147,6 +227,11 @@ Action declare_eval(Options& options) {
   options.integer(
       {.name = "--chunks", .value = "N", .text = "Chunks at most (default: 50)", .low = 1, .high = 1 << 24},
       request->chunks);
+  options.choice({.name = "--against",
+                  .value = "TYPE",
+                  .text = "Evaluate the same chunks with weights of this type, too, and say what differs",
+                  .words = model_dtype().words},
+                 request->against);
   return [request](const Session& session) { run(*request, session); };
 }
 
@@ -157,9 +242,13 @@ Command eval_command() {
           .summary = "Measure a model's perplexity on text",
           .description =
               "Perplexity over non-overlapping chunks: the exponential of the mean negative log-likelihood "
-              "of every token but the first of its chunk. The interval is a bootstrap over chunks.",
+              "of every token but the first of its chunk. The interval is a bootstrap over chunks. With "
+              "--against "
+              "also the perplexity in another type, and the difference with an interval for the same chunks.",
           .examples = {"sluice eval path/to/model --data wiki.txt",
-                       "sluice eval path/to/model --ids-file ids.txt --json"},
+                       "sluice eval path/to/model --ids-file ids.txt --json",
+                       "sluice eval path/to/model --data wiki.txt --dtype int8 --against bf16"},
+          .dtype = model_dtype(),
           .declare = declare_eval};
 }
 

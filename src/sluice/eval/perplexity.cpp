@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "sluice/base/random.h"
@@ -35,15 +36,28 @@ double mean_of(std::span<const ChunkNll> chunks) {
   return all.sum / static_cast<double>(all.tokens);
 }
 
-Interval bootstrap(std::span<const ChunkNll> chunks) {
+double ppl_of(std::span<const ChunkNll> chunks) {
+  return std::exp(mean_of(chunks));
+}
+
+using Draw = std::vector<size_t>;
+
+std::vector<ChunkNll> drawn_from(std::span<const ChunkNll> chunks, const Draw& draw) {
+  std::vector<ChunkNll> drawn;
+  drawn.reserve(draw.size());
+  for (const size_t chunk : draw) drawn.push_back(chunks[chunk]);
+  return drawn;
+}
+
+// Percentiles of what `statistic` says about draws of as many chunks as there are.
+Interval bootstrap(size_t chunks, const std::function<double(const Draw&)>& statistic) {
   constexpr size_t kResamples = 2000;
   const Random random(0);  // fixed: the same chunks give the same interval
   std::vector<double> values(kResamples);
-  std::vector<ChunkNll> drawn(chunks.size());
+  Draw draw(chunks);
   for (size_t i = 0; i < kResamples; ++i) {
-    for (size_t j = 0; j < drawn.size(); ++j)
-      drawn[j] = chunks[random.below(i * drawn.size() + j, chunks.size())];
-    values[i] = std::exp(mean_of(drawn));
+    for (size_t j = 0; j < chunks; ++j) draw[j] = random.below(i * chunks + j, chunks);
+    values[i] = statistic(draw);
   }
   std::ranges::sort(values);
   return {.low = values[kResamples * 25 / 1000], .high = values[kResamples * 975 / 1000]};
@@ -79,8 +93,17 @@ Perplexity perplexity(std::span<const ChunkNll> chunks) {
   SLUICE_ASSERT(result.tokens > 0, "perplexity: nothing was predicted");
   result.nll = mean_of(chunks);
   result.ppl = std::exp(result.nll);
-  result.ci95 = bootstrap(chunks);
+  result.ci95 = bootstrap(chunks.size(), [&](const Draw& draw) { return ppl_of(drawn_from(chunks, draw)); });
   return result;
+}
+
+PerplexityDifference perplexity_difference(std::span<const ChunkNll> chunks, std::span<const ChunkNll> base) {
+  SLUICE_ASSERT(chunks.size() == base.size(), "perplexity: {} chunks against {}", chunks.size(), base.size());
+  return {.nll = mean_of(chunks) - mean_of(base),
+          .ppl = ppl_of(chunks) - ppl_of(base),
+          .ci95 = bootstrap(chunks.size(), [&](const Draw& draw) {
+            return ppl_of(drawn_from(chunks, draw)) - ppl_of(drawn_from(base, draw));
+          })};
 }
 
 }  // namespace sluice

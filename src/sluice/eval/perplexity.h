@@ -29,4 +29,13 @@ struct Perplexity {
 
 Perplexity perplexity(std::span<const ChunkNll> chunks);
 
+// How much worse a model is than a base on the same chunks; below 0 it is better.
+struct PerplexityDifference {
+  double nll = 0;
+  double ppl = 0;
+  Interval ci95;  // of ppl: the bootstrap draws chunks, and both results of each
+};
+
+PerplexityDifference perplexity_difference(std::span<const ChunkNll> chunks, std::span<const ChunkNll> base);
+
 }  // namespace sluice
