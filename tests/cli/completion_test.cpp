@@ -83,8 +83,8 @@ TEST_F(BashCompletion, completes_the_options_of_every_command) {
 }
 
 TEST_F(BashCompletion, completes_the_values_of_options) {
-  EXPECT_EQ(offers({"doctor", "--isa", ""}), (Words{"scalar", "avx2", "avx512", "amx"}));
-  EXPECT_EQ(offers({"doctor", "--isa", "avx"}), (Words{"avx2", "avx512"}));
+  EXPECT_EQ(offers({"doctor", "--isa", ""}), (Words{"scalar", "avx2", "avx512", "avx512bf16", "amx"}));
+  EXPECT_EQ(offers({"doctor", "--isa", "avx"}), (Words{"avx2", "avx512", "avx512bf16"}));
   EXPECT_EQ(offers({"doctor", "--dtype", ""}), (Words{"f32", "bf16"}));
 }
 

@@ -113,7 +113,7 @@ TEST(Doctor, the_option_beats_the_environment_variable) {
 
 TEST(Doctor, refuses_a_set_that_this_machine_lacks) {
   bool all = true;
-  for (const std::string set : {"avx2", "avx512", "amx"}) {
+  for (const std::string set : {"avx2", "avx512", "avx512bf16", "amx"}) {
     if (is_available(set)) continue;
     all = false;
     const std::string part = "instruction set " + set + " is not available here: ";
@@ -125,10 +125,10 @@ TEST(Doctor, refuses_a_set_that_this_machine_lacks) {
 }
 
 TEST(Doctor, refuses_an_environment_variable_that_names_no_set) {
-  EXPECT_REFUSAL(
-      run_sluice({"doctor"}, {.environment = {{"SLUICE_ISA", "avx3"}}}), 2,
-      "SLUICE_ISA: unknown instruction set: expected one of scalar, avx2, avx512, amx, got \"avx3\" "
-      "(did you mean \"avx2\"?)");
+  EXPECT_REFUSAL(run_sluice({"doctor"}, {.environment = {{"SLUICE_ISA", "avx3"}}}), 2,
+                 "SLUICE_ISA: unknown instruction set: expected one of scalar, avx2, avx512, avx512bf16, "
+                 "amx, got \"avx3\" "
+                 "(did you mean \"avx2\"?)");
 }
 
 TEST(Doctor, works_without_stdin) {

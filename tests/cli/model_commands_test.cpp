@@ -278,7 +278,69 @@ TEST_F(ModelCommands, eval_in_bf16_is_close) {
   EXPECT_NE(bf16, f32);
 }
 
+TEST_F(ModelCommands, eval_in_int8_is_close) {
+  for (const std::string& name : kGoldens) {
+    const std::string ids = file("ids.txt", golden_ids(name, " "));
+    const double f32 = json({"eval", golden(name), "--ids-file", ids})["nll"].get<double>();
+    const double int8 =
+        json({"eval", golden(name), "--ids-file", ids, "--dtype", "int8"})["nll"].get<double>();
+    EXPECT_NEAR(int8, f32, 0.05) << name;
+    EXPECT_NE(int8, f32) << name;
+  }
+}
+
+TEST_F(ModelCommands, eval_compares_types_of_weights_on_the_same_chunks) {
+  const std::string text = file("a.txt", "some text that is no repetition of what was there before");
+  const auto eval = [&](const Words& more) {
+    Words arguments = {"eval", kModel, "--data", text, "--chunk", "10"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json(arguments);
+  };
+  const Json int8 = eval({"--dtype", "int8"}), f32 = eval({});
+  Json both = eval({"--dtype", "int8", "--against", "f32"});
+  const Json difference = both["difference"];
+  EXPECT_EQ(both["against"],
+            (Json{{"dtype", "f32"}, {"nll", f32["nll"]}, {"ppl", f32["ppl"]}, {"ci95", f32["ci95"]}}));
+  EXPECT_NEAR(difference["ppl"].get<double>(), int8["ppl"].get<double>() - f32["ppl"].get<double>(), 1e-9);
+  EXPECT_NEAR(difference["nll"].get<double>(), int8["nll"].get<double>() - f32["nll"].get<double>(), 1e-12);
+  EXPECT_LE(difference["ci95"][0], difference["ppl"]);
+  EXPECT_GE(difference["ci95"][1], difference["ppl"]);
+  both.erase("against");
+  both.erase("difference");
+  EXPECT_EQ(both, int8) << "the rest is as without the comparison";
+  // Chunks differ by far more than types: only drawn in pairs do they say something about the types.
+  const auto width = [](const Json& interval) {
+    return interval[1].get<double>() - interval[0].get<double>();
+  };
+  EXPECT_LT(width(difference["ci95"]), 0.5 * width(int8["ci95"]));
+}
+
+TEST_F(ModelCommands, eval_tells_a_person_the_difference) {
+  const std::string text = printed({"eval", kModel, "--data", file("a.txt", "some text"), "--dtype", "int8",
+                                    "--against", "bf16", "--quiet"});
+  for (const char* part : {"perplexity ", "with bf16 ", "difference ", "the same chunks in both"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
+}
+
+TEST_F(ModelCommands, eval_refuses_to_compare_a_type_with_itself) {
+  const std::string text = file("a.txt", "some text");
+  EXPECT_REFUSAL(run_sluice({"eval", kModel, "--data", text, "--against", "f32"}), 2,
+                 "eval: --against f32 is what is evaluated already");
+  EXPECT_REFUSAL(run_sluice({"eval", kModel, "--data", text, "--dtype", "int8", "--against", "int8"}), 2,
+                 "--against int8 is what is evaluated already");
+}
+
 // generate
+
+TEST_F(ModelCommands, generate_runs_in_int8) {
+  const Json result =
+      json({"generate", kModel, "--ids", "1,2,3,4,5", "--max-tokens", "9", "--dtype", "int8"});
+  EXPECT_EQ(result["ids"].size(), 9U);
+  EXPECT_EQ(json({"generate", kModel, "--ids", "1,2,3,4,5", "--max-tokens", "9", "--dtype", "int8", "--isa",
+                  "scalar"})["ids"]
+                .size(),
+            9U);
+}
 
 TEST_F(ModelCommands, generate_tells_text_ids_and_speed) {
   const Json result = json({"generate", kModel, "--prompt", "ab", "--max-tokens", "9"});

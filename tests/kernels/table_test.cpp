@@ -92,5 +92,17 @@ TEST(KernelTable, of_avx512_has_no_avx2_kernel_left_but_the_shared_matrix_produc
   }
 }
 
+TEST(KernelTable, of_the_sets_above_avx512_has_their_own_products) {
+  const std::vector<Isa> sets = sets_of_this_machine();
+  if (std::ranges::find(sets, Isa::Avx512Bf16) == sets.end()) GTEST_SKIP() << "this CPU has no AVX-512 BF16";
+  const Kernels<float> avx512 = f32_kernels(Isa::Avx512), bf16 = f32_kernels(Isa::Avx512Bf16);
+  EXPECT_NE(bf16.int8_rows, avx512.int8_rows);
+  EXPECT_NE(bf16.tile_sums, avx512.tile_sums);
+  if (std::ranges::find(sets, Isa::Amx) == sets.end()) return;
+  const Kernels<float> amx = f32_kernels(Isa::Amx);
+  EXPECT_EQ(amx.int8_rows, bf16.int8_rows);
+  EXPECT_NE(amx.tile_sums, bf16.tile_sums);
+}
+
 }  // namespace
 }  // namespace sluice::test

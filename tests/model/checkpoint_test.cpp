@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sluice/model/safetensors_f16.h"
+#include "sluice/ops/int8_linear.h"
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
 #include "tests/model/model_files.h"
@@ -75,6 +76,28 @@ TEST_F(Checkpoints, in_bf16_are_not_copied_if_that_is_wanted) {
   write(small_model(), StoredType::BF16);
   EXPECT_EQ(copied(model(), DType::BF16), 0U);
   EXPECT_GT(copied(model(), DType::F32), 0U);
+}
+
+TEST_F(Checkpoints, in_int8_hold_each_matrix_once) {
+  for (const StoredType stored : {StoredType::BF16, StoredType::F32, StoredType::F16}) {
+    for (const bool tied : {false, true}) {
+      ModelConfig config = small_model(GateLayout::PackedPerGroup, {{}});
+      config.tied = tied;
+      write(config, stored);
+      Engine engine;
+      const auto decoder = load_model(engine, model(), DType::I8);
+      for (const NamedParameter& named : decoder->parameters()) {
+        const Parameter& parameter = *named.parameter;
+        const bool table = &parameter == &decoder->embedding_weight();
+        const bool matrix = named.role == ParameterRole::Matrix;
+        EXPECT_EQ(parameter.value.defined(), table || !matrix) << parameter.name;
+        EXPECT_EQ(parameter.int8 != nullptr, matrix && (!table || tied)) << parameter.name;
+        if (!parameter.int8) continue;
+        EXPECT_EQ(parameter.int8->rows, named.shape.rows()) << parameter.name;
+        EXPECT_EQ(parameter.int8->cols, named.shape.cols()) << parameter.name;
+      }
+    }
+  }
 }
 
 TEST_F(Checkpoints, with_packed_gates_copy_only_these_and_their_queries) {

@@ -7,10 +7,10 @@
 namespace sluice {
 
 struct CpuFeatures {
-  std::string brand;    // "AMD EPYC …", as the processor calls itself
-  bool avx2 = false;    // AVX2, FMA, F16C, BMI1/2 and LZCNT (what -march=haswell may emit)
-  bool avx512 = false;  // AVX-512 F, CD, BW, DQ and VL (what -march=skylake-avx512 may emit)
-  bool avx512_bf16 = false;
+  std::string brand;         // "AMD EPYC …", as the processor calls itself
+  bool avx2 = false;         // AVX2, FMA, F16C, BMI1/2 and LZCNT (what -march=haswell may emit)
+  bool avx512 = false;       // AVX-512 F, CD, BW, DQ and VL (what -march=skylake-avx512 may emit)
+  bool avx512_bf16 = false;  // these two with AVX-512 alone
   bool avx512_vnni = false;
   bool amx_bf16 = false;  // usable: CPUID bits, state granted by the OS, and the self-test passed
   bool amx_int8 = false;

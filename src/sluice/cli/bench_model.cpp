@@ -10,6 +10,7 @@
 #include "sluice/cli/peaks.h"
 #include "sluice/infer/generator.h"
 #include "sluice/model/count.h"
+#include "sluice/ops/int8_linear.h"
 
 namespace sluice::cli {
 namespace {

@@ -18,8 +18,8 @@ void add_common_options(Options& options, const Command& command, CommonOptions&
   options.choice(
       {.name = "--isa",
        .value = "NAME",
-       .text = "Instruction set of the kernels: scalar, avx2, avx512 or amx (default: the environment "
-               "variable SLUICE_ISA, or else the best that this CPU has)",
+       .text = "Instruction set of the kernels: scalar, avx2, avx512, avx512bf16 or amx (default: the "
+               "environment variable SLUICE_ISA, or else the best that this CPU has)",
        .words = isa_names()},
       common.isa);
   options.flag("--quiet", common.quiet, "Say nothing on stderr but errors");

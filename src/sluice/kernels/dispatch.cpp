@@ -14,13 +14,14 @@
 #if defined(__x86_64__)
 #include "sluice/kernels/amx/peak.h"
 #include "sluice/kernels/amx/tiles.h"
+#include "sluice/kernels/avx512bf16/register.h"
 #include "sluice/kernels/simd_sets.h"
 #endif
 
 namespace sluice {
 namespace {
 
-constexpr std::array kAll = {Isa::Scalar, Isa::Avx2, Isa::Avx512, Isa::Amx};
+constexpr std::array kAll = {Isa::Scalar, Isa::Avx2, Isa::Avx512, Isa::Avx512Bf16, Isa::Amx};
 
 // Why a set cannot run here; empty if it can.
 std::string obstacle(const CpuFeatures& cpu, Isa isa) {
@@ -31,8 +32,14 @@ std::string obstacle(const CpuFeatures& cpu, Isa isa) {
       return cpu.avx2 ? "" : "the CPU or the operating system lacks AVX2 with FMA";
     case Isa::Avx512:
       return cpu.avx512 ? "" : "the CPU or the operating system lacks AVX-512 F, CD, BW, DQ and VL";
+    case Isa::Avx512Bf16:
+      return cpu.avx512_vnni && cpu.avx512_bf16
+                 ? ""
+                 : "the CPU or the operating system lacks AVX-512 VNNI and BF16";
     case Isa::Amx:
-      return cpu.amx_bf16 ? "" : cpu.amx_status;
+      if (!cpu.amx_bf16) return cpu.amx_status;
+      // Every CPU with tiles has it, but what hides CPUs may hide this: int8 weights need it.
+      return cpu.avx512_vnni ? "" : "the CPU or the operating system lacks AVX-512 VNNI";
   }
   return "unknown";
 }
@@ -53,6 +60,8 @@ std::string_view name_of(Isa isa) {
       return "avx2";
     case Isa::Avx512:
       return "avx512";
+    case Isa::Avx512Bf16:
+      return "avx512bf16";
     case Isa::Amx:
       return "amx";
   }
@@ -107,8 +116,10 @@ Kernels<float> f32_kernels(Isa isa) {
   Kernels<float> table = reference::table<float>();
 #if defined(__x86_64__)
   if (isa == Isa::Avx2) simd_avx2::fill(table);
-  // Tiles have no f32 arithmetic: the f32 kernels beside them are those of AVX-512.
-  if (isa == Isa::Avx512 || isa == Isa::Amx) simd_avx512::fill(table);
+  // The sets above AVX-512 have no f32 arithmetic of their own: their other kernels are its.
+  if (isa >= Isa::Avx512) simd_avx512::fill(table);
+  if (isa >= Isa::Avx512Bf16) avx512bf16::add_int8(table);
+  if (isa == Isa::Avx512Bf16) avx512bf16::add_tiles(table);
   if (isa == Isa::Amx) {
     table.tile_sums = amx::tile_sums;
     table.attention_forward_bf16 = simd_amx::attention_forward;
@@ -125,7 +136,7 @@ Kernels<double> f64_kernels() {
 PeakKernels peak_kernels(Isa isa) {
 #if defined(__x86_64__)
   if (isa == Isa::Avx2) return simd_avx2::peak();
-  if (isa == Isa::Avx512) return simd_avx512::peak();
+  if (isa == Isa::Avx512 || isa == Isa::Avx512Bf16) return simd_avx512::peak();
   if (isa == Isa::Amx) {
     PeakKernels peak = simd_avx512::peak();
     peak.bf16_tiles = amx::bf16_tiles;

@@ -12,7 +12,7 @@
 namespace sluice {
 
 // Slowest first. Scalar runs on every CPU.
-enum class Isa { Scalar, Avx2, Avx512, Amx };
+enum class Isa { Scalar, Avx2, Avx512, Avx512Bf16, Amx };
 
 std::string_view name_of(Isa isa);
 std::vector<std::string> isa_names();

@@ -6,8 +6,10 @@
 #include <set>
 
 #include "sluice/base/error.h"
+#include "sluice/base/file.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/safetensors_elements.h"
+#include "sluice/ops/int8_linear.h"
 
 namespace sluice {
 namespace {

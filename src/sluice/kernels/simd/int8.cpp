@@ -36,7 +36,7 @@ HWY_INLINE void store_int8(Int32s v, int8_t* q, Tail tail) {
 HWY_INLINE int32_t store_rounded(const float* x, int64_t n, float inverse, int8_t* q) {
   Int32s total = hn::Zero(ints);
   for_each_vector(0, n, [&](int64_t i, auto part) {
-    const Int32s rounded = hn::NearestInt(hn::Mul(load(x + i, part), set(inverse)));
+    const Int32s rounded = nearest_integers(hn::Mul(load(x + i, part), set(inverse)));
     store_int8(rounded, q + i, part);
     total = hn::Add(total, rounded);
   });

@@ -2,9 +2,8 @@
 // here are the instructions themselves.
 #pragma once
 
-#include <immintrin.h>
-
 #include "sluice/kernels/int8.h"
+#include "sluice/kernels/intrinsics.h"
 #include "sluice/kernels/simd/lanes.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
@@ -13,10 +12,15 @@ namespace {
 using Int32Tag = hn::RebindToSigned<Tag>;
 using Int32s = hn::Vec<Int32Tag>;
 
-// One word of four int8 for each lane, ready to be multiplied. The instruction takes one side unsigned: that
-// is the weight's magnitude, and its sign goes over to the other side. Two products of 127 · 127 fit the 16
-// bits in between.
+// nearest_integers: not hn::NearestInt, for the reason that lanes.h gives; ties go to even.
+// WeightWords: one word of four int8 for each lane, ready to be multiplied. The instruction takes one side
+// unsigned: that is the weight's magnitude, and its sign goes over to the other side. Two products of 127 ·
+// 127 fit the 16 bits in between.
 #if defined(__AVX512BW__)
+
+HWY_INLINE Int32s nearest_integers(Vector x) {
+  return {_mm512_cvtps_epi32(x.raw)};
+}
 
 struct WeightWords {
   __m512i magnitude;
@@ -37,6 +41,10 @@ HWY_INLINE Int32s multiply_add(Int32s sum, const WeightWords& weight, int32_t x)
 }
 
 #elif defined(__AVX2__)
+
+HWY_INLINE Int32s nearest_integers(Vector x) {
+  return {_mm256_cvtps_epi32(x.raw)};
+}
 
 struct WeightWords {
   __m256i words, magnitude;
