@@ -73,7 +73,7 @@ TEST(Tensor, refuses_a_wrong_number_of_values) {
 
 TEST(Tensor, zeros_are_zero_also_in_memory_that_was_used_before) {
   MemoryPool pool;
-  for (const DType dtype : {DType::F32, DType::BF16, DType::I32, DType::F64}) {
+  for (const DType dtype : {DType::F32, DType::BF16, DType::I8, DType::I32, DType::F64}) {
     {
       const Tensor used = Tensor::empty(pool, {16}, DType::F64);
       std::ranges::fill(used.values<double>(), -1.5);
@@ -85,6 +85,9 @@ TEST(Tensor, zeros_are_zero_also_in_memory_that_was_used_before) {
         break;
       case DType::BF16:
         EXPECT_EQ(elements<Bf16>(tensor), std::vector<Bf16>(64));
+        break;
+      case DType::I8:
+        EXPECT_EQ(elements<int8_t>(tensor), std::vector<int8_t>(128));
         break;
       case DType::I32:
         EXPECT_EQ(elements<int32_t>(tensor), std::vector<int32_t>(32));
