@@ -434,7 +434,6 @@ std::vector<RangeCase> range_cases() {
   add_sums(cases);
   add_few_rows(cases);
   add_few_rows_tiles(cases);
-=======
   add_int8(cases);
   add_optimizer(cases);
   add_embedding(cases);

@@ -32,14 +32,14 @@ std::string obstacle(const CpuFeatures& cpu, Isa isa) {
       return cpu.avx2 ? "" : "the CPU or the operating system lacks AVX2 with FMA";
     case Isa::Avx512:
       return cpu.avx512 ? "" : "the CPU or the operating system lacks AVX-512 F, CD, BW, DQ and VL";
+    case Isa::Amx:
+      if (!cpu.amx_bf16) return cpu.amx_status;
+      // Every CPU with tiles has what the set below needs, but what hides CPUs may hide it.
+      [[fallthrough]];
     case Isa::Avx512Bf16:
       return cpu.avx512_vnni && cpu.avx512_bf16
                  ? ""
                  : "the CPU or the operating system lacks AVX-512 VNNI and BF16";
-    case Isa::Amx:
-      if (!cpu.amx_bf16) return cpu.amx_status;
-      // Every CPU with tiles has it, but what hides CPUs may hide this: int8 weights need it.
-      return cpu.avx512_vnni ? "" : "the CPU or the operating system lacks AVX-512 VNNI";
   }
   return "unknown";
 }
