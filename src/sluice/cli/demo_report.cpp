@@ -79,6 +79,9 @@ std::vector<std::string> demo_notes(const DemoReport& report) {
               "n: validation on {} sequences of {} tokens of the same synthetic text; sink, activation "
               "and gates on {} of them; one run each, so small differences mean nothing.",
               figures.value("sequences", 0), figures.value("length", 0), figures.value("pulse_sequences", 0)),
+          "Most of the gap in perplexity is not the gates' work: they start at 0.5 and so halve the "
+          "attention's output, from which a model of this size learns faster. A constant that does the same "
+          "and sees no input gains most of it (docs/results/demo-rates.md).",
           "sink: mean attention on the first token, beside what uniform attention gives (floor). max act: "
           "largest |block output|, mean over layers. < 0.1: share of gates that are nearly closed.",
           fmt::format("Corpus: {} documents, {} tokens.", report.corpus.documents, report.corpus.tokens)};
