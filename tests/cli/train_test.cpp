@@ -152,7 +152,8 @@ TEST_F(TrainCommand, demo_compares_three_models) {
   const std::string page = content_of(path("demo/report.html"));
   EXPECT_NE(page.find(content_of(path("demo/curves.svg"))), std::string::npos)
       << "the curves are in the page";
-  for (const char* part : {"<td>elementwise</td>", "small differences mean nothing", "not the gates&#39; work", "sluice generate "})
+  for (const char* part : {"<td>elementwise</td>", "small differences mean nothing",
+                           "not the gates&#39; work", "sluice generate "})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   for (const char* part : {"<script", "src=", "href=", "@import"})
     EXPECT_EQ(page.find(part), std::string::npos) << "the page needs something else: " << part;

@@ -83,6 +83,7 @@ TEST_F(Checkpoints, in_int8_hold_each_matrix_once) {
     for (const bool tied : {false, true}) {
       ModelConfig config = small_model(GateLayout::PackedPerGroup, {{}});
       config.tied = tied;
+      std::filesystem::remove_all(model());
       write(config, stored);
       Engine engine;
       const auto decoder = load_model(engine, model(), DType::I8);

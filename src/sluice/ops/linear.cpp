@@ -77,12 +77,17 @@ StoreSums<float> store_to(const Tensor& y, const Layer& layer) {
           .addend_stride = present(layer.residual) ? y.cols() : 0};
 }
 
+struct Share {
+  int64_t count;
+  int64_t step;  // of them at once
+};
+
 // Outputs are handed out a few at a time: a thread that the system holds up delays its own share alone.
 template <class Args>
-void run_few_rows(const Context& context, RangeKernel<Args> kernel, const Args& args, Range all,
-                  int64_t step) {
-  context.threads().each((all.size() + step - 1) / step, [&](int64_t i) {
-    kernel(args, {i * step, std::min(all.end, (i + 1) * step)});
+void run_few_rows(const Context& context, RangeKernel<Args> kernel, const Args& args, const Share& share) {
+  const auto [count, step] = share;
+  context.threads().each((count + step - 1) / step, [&, count = count, step = step](int64_t i) {
+    kernel(args, {i * step, std::min(count, (i + 1) * step)});
   });
 }
 
@@ -99,7 +104,7 @@ Tensor few_rows(const Context& context, RangeKernel<FewRowsProduct<T, W>> kernel
                                   .y = y.tensor.data<T>(),
                                   .y_stride = layer.outputs(),
                                   .output = y.output};
-  run_few_rows(context, kernel, args, {0, layer.outputs()}, kOutputsAtOnce);
+  run_few_rows(context, kernel, args, {layer.outputs(), kOutputsAtOnce});
   return y.tensor;
 }
 
@@ -121,7 +126,7 @@ Tensor few_rows_bf16(const Context& context, const Tensor& x, const Layer& layer
                                  .b = packed->tiles.data<Bf16>(),
                                  .y = store_to(y, layer)};
   const int64_t strips = (layer.outputs() + kTileRows - 1) / kTileRows;
-  run_few_rows(context, kernels.few_rows_tiles, args, {0, strips}, kOutputsAtOnce / kTileRows);
+  run_few_rows(context, kernels.few_rows_tiles, args, {strips, kOutputsAtOnce / kTileRows});
   return y;
 }
 

@@ -33,9 +33,11 @@ void for_chunks(const Saved& saved, const Body& body) {
   }
 }
 
-// The weight is packed once for all chunks.
-Context reusing_packed(const Context& context, PackedWeights& own) {
-  return context.packed == nullptr ? context.with_packed(&own) : context;
+// The weight is packed once for all chunks. For a single one it is packed part by part instead, which takes
+// less memory.
+Context reusing_packed(const Context& context, const Saved& saved, PackedWeights& own) {
+  const bool again = context.packed == nullptr && saved.x.rows() > saved.chunk;
+  return again ? context.with_packed(&own) : context;
 }
 
 template <class T>
@@ -49,7 +51,7 @@ void compute_logits(const Context& context, const Saved& saved, Range rows, T* l
 template <class T>
 void forward(const Context& outer, const Saved& saved, const Tensor& loss) {
   PackedWeights own;
-  const Context context = reusing_packed(outer, own);
+  const Context context = reusing_packed(outer, saved, own);
   const Tensor logits = saved.logits(context);
   const Tensor losses = context.empty({saved.x.rows()}, saved.x.dtype());
   for_chunks(saved, [&](Range rows) {
@@ -108,7 +110,7 @@ void spread(const Context& context, const Saved& saved, const Chunk<T>& chunk, c
 template <class T>
 void backward(const Saved& saved, Gradients& gradients) {
   PackedWeights own;
-  const Context context = reusing_packed(gradients.context(), own);
+  const Context context = reusing_packed(gradients.context(), saved, own);
   const Tensor logits = saved.logits(context);
   const auto target_for = [&](const Var& var) {
     return var.wants_gradient() ? gradients.target(var.slot(), var.shape(), var.dtype()) : Destination{};

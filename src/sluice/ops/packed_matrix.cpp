@@ -55,7 +55,7 @@ PackedMatrix pack(const Context& context, const PackRequest& request) {
 void pack_into(const Context& context, const PackRequest& request, Bf16* tiles) {
   const Kernels<float>& kernels = context.kernels<float>();
   const auto& [f32, bf16, stride, transpose] = request.operand;
-  const int64_t pairs = strip_pairs(request.outer), width = request.depth * kTileRows;
+  const int64_t pairs = strip_pairs(request.outer), width = request.depth * kTileRows * kStripsPerPair;
   if (bf16 != nullptr) {
     context.run(kernels.pack_tiles_bf16, elements(bf16, request, tiles), pairs, width);
   } else {

@@ -67,17 +67,19 @@ StoreSums<float> columns_of(StoreSums<float> to, Range range) {
 
 const PackedMatrix& PackedWeights::operand(const Context& context, const Tensor& weight,
                                            Transpose transpose) {
-  const auto [at, is_new] = entries_.try_emplace(Key{address(weight), transpose});
-  Entry& entry = at->second;
-  if (is_new) entry = {.weight = weight, .packed = packed(context, {{weight, transpose}})};
-  SLUICE_ASSERT(entry.weight.shape() == weight.shape(), "packed weights: {} was packed as {}",
-                weight.shape().text(), entry.weight.shape().text());
-  return entry.packed;
+  if (const PackedMatrix* known = find(weight, transpose); known != nullptr) return *known;
+  PackedMatrix made = packed(context, {{weight, transpose}});
+  const Entry entry{.weight = weight, .packed = std::move(made)};
+  return entries_.emplace(Key{address(weight), transpose}, entry).first->second.packed;
 }
 
 const PackedMatrix* PackedWeights::find(const Tensor& weight, Transpose transpose) const {
   const auto found = entries_.find(Key{address(weight), transpose});
-  return found == entries_.end() ? nullptr : &found->second.packed;
+  if (found == entries_.end()) return nullptr;
+  const Entry& entry = found->second;
+  SLUICE_ASSERT(entry.weight.shape() == weight.shape(), "packed weights: {} was packed as {}",
+                weight.shape().text(), entry.weight.shape().text());
+  return &entry.packed;
 }
 
 bool multiplies_tiles(const Context& context, const Tensor& weight) {

@@ -1,5 +1,6 @@
 // Weights that are packed once and used by many products. Whoever owns such a store promises that the weights
-// do not change while it lives: a training step between two updates, or a model that is only run.
+// do not change while it lives: a training step between two updates, or a model that is only run. For the
+// thread that runs the ops; kernels get what is packed.
 #pragma once
 
 #include <map>

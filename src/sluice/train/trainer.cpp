@@ -37,7 +37,8 @@ double Trainer::loss(const Batch& batch) {
 StepResult Trainer::accumulate(std::span<const Batch> batches) {
   StepResult result{.rate = options_.schedule.rate(steps())};
   for (const Batch& batch : batches) result.tokens += std::ssize(batch.inputs);
-  // A single pass uses each weight once, so keeping it packed would only cost memory.
+  // In a single pass keeping weights packed would only cost memory; recomputed blocks, which pack theirs a
+  // second time, are there to save it.
   PackedWeights packed;
   PackedWeights* reused = batches.size() > 1 ? &packed : nullptr;
   for (const Batch& batch : batches) {
