@@ -183,9 +183,10 @@ std::vector<std::string> caption_of(std::span<const LabelledRun> runs, bool has_
   std::vector<std::string> lines = {
       fmt::format("Loss: training by step (faint), its running median (lines), validation (markers{}).",
                   validation_size(runs))};
+  // Formatted, although it is a plain text: g++ 12 warns of the copy that a literal would become.
   if (has_details)
-    lines.push_back(
-        "Below: at each validation. Grey dashes: what uniform attention would give the first token.");
+    lines.push_back(fmt::format(
+        "Below: at each validation. Grey dashes: what uniform attention would give the first token."));
   for (std::string& line : cut_caption(runs, loss_limit(runs))) lines.push_back(std::move(line));
   return lines;
 }
