@@ -76,7 +76,7 @@ bool AttentionLayer::gates_while_mixing(const Context& context, int64_t layer) c
 Var AttentionLayer::mix(const Context& context, const Projected& projected, const AttentionCall& call) {
   AttentionInputs inputs{projected.q, projected.k, projected.v};
   AttentionOptions options{.heads = heads, .kv_heads = kv_heads};
-  if (q.weight.value.dtype() == DType::BF16) options.weights = Precision::Bf16;
+  if (q.is_narrow()) options.weights = Precision::Bf16;
   if (KvCache* cache = call.cache; cache != nullptr) {
     options.past = cache->length;
     inputs.k = Var(append(cache->k, cache->length, projected.k.value()));

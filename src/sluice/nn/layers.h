@@ -17,6 +17,9 @@ struct Linear {
             .int8 = weight.int8};
   }
 
+  // Less than f32: what is computed around it need not be more precise than bf16.
+  bool is_narrow() const { return weight.int8 != nullptr || weight.value.dtype() == DType::BF16; }
+
   Var apply(const Context& context, const Var& x) { return linear(context, x, weights(context)); }
 };
 
