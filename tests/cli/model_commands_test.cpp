@@ -241,7 +241,8 @@ TEST_F(ModelCommands, eval_tells_bits_per_byte) {
   EXPECT_NEAR(result["bits_per_byte"].get<double>(), result["nll"].get<double>() / std::numbers::ln2, 1e-9);
   EXPECT_NEAR(result["ppl"].get<double>(), std::exp(result["nll"].get<double>()), 1e-6);
   const std::string text = printed({"eval", kModel, "--data", path("a.txt")});
-  for (const char* part : {"perplexity ", "nll ", "bits per byte ", "20 predicted tokens, 1 chunks of 21"})
+  for (const char* part : {"perplexity ", "nll ", "bits per byte ", "(one chunk: no interval)",
+                           "weights         f32", "20 predicted tokens, 1 chunk of 21"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
 }
 

@@ -53,7 +53,7 @@ TEST_F(TrainCommand, refuses_what_it_cannot_do_and_leaves_nothing) {
       3)
       << "too little to validate on";
   EXPECT_FALSE(fs::exists(path("x")));
-  EXPECT_EQ(train("x", {"--resume"}).exit_code, 3) << "no run";
+  EXPECT_REFUSAL(train("x", {"--resume"}), 3, "no run to resume");
   ASSERT_EQ(train("run").exit_code, 0);
   EXPECT_EQ(train("run").exit_code, 1) << "there is a run already";
   EXPECT_REFUSAL(train("run", {"--resume", "--set", "seed=9"}), 2, "seed is not what the run began with");

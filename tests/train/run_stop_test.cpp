@@ -54,6 +54,18 @@ TEST_F(Runs, stop_when_the_loss_stays_far_above_that_of_an_untrained_model) {
   EXPECT_EQ(std::filesystem::read_symlink(directory_.path() / "run/latest").filename(), kept);
 }
 
+TEST_F(Runs, whose_first_validation_is_of_a_lost_model_have_no_best_one) {
+  RunConfig config = run_into_the_wild();
+  divergence_of([&] { train("first", config); });
+  config.validation.every = static_cast<int64_t>(read_metrics(directory_.path() / "first").steps.size()) -
+                            LossMonitor::kFarSteps / 2;
+  divergence_of([&] { train("second", config); });
+  ASSERT_EQ(read_metrics(directory_.path() / "second").validations.size(), 1U);
+  EXPECT_FALSE(std::filesystem::is_symlink(directory_.path() / "second/best"));
+  EXPECT_EQ(std::filesystem::read_symlink(directory_.path() / "second/latest"),
+            std::filesystem::read_symlink(directory_.path() / "first/latest"));
+}
+
 TEST_F(Runs, stopped_and_resumed_while_the_loss_is_far_end_at_the_same_step) {
   RunConfig config = run_into_the_wild();
   divergence_of([&] { train("whole", config); });

@@ -49,7 +49,9 @@ std::optional<BenchShape> parse_shape(std::string_view text) {
     if (!value) return {};
     *size = *value;
   }
-  if (!text.empty()) return {};
+  // A quadrillion elements: no machine holds them, and a tensor could not count many more.
+  constexpr int64_t kMost = int64_t{1} << 50;
+  if (!text.empty() || shape.a * shape.b > kMost / shape.c) return {};
   return shape;
 }
 
@@ -66,9 +68,10 @@ std::vector<BenchShape> shapes_of(const BenchRequest& request, const char* names
   for (const std::string& text : request.shapes) {
     const std::optional<BenchShape> shape = parse_shape(text);
     if (!shape) {
-      throw usage_error({.where = fmt::format("bench {}: --shape", request.what),
-                         .expected = fmt::format("{}, each from 1 to {}", names, 1 << 20),
-                         .got = fmt::format("\"{}\"", text)});
+      throw usage_error(
+          {.where = fmt::format("bench {}: --shape", request.what),
+           .expected = fmt::format("{}, each from 1 to {} and not all so large", names, 1 << 20),
+           .got = fmt::format("\"{}\"", text)});
     }
     shapes.push_back(*shape);
   }

@@ -86,9 +86,13 @@ std::vector<std::span<const int32_t>> chunks_of(const Request& request, std::spa
   return chunks;
 }
 
+std::string dtype_of(const Session& session) {
+  return session.options.dtype.empty() ? "f32" : session.options.dtype;
+}
+
 // Before anything is read: the second model may take minutes to come to.
 void check_against(const Request& request, const Session& session) {
-  const std::string dtype = session.options.dtype.empty() ? "f32" : session.options.dtype;
+  const std::string dtype = dtype_of(session);
   if (request.against != dtype) return;
   throw usage_error({.where = "eval",
                      .what = fmt::format("--against {} is what is evaluated already", dtype),
@@ -141,6 +145,7 @@ struct Comparison {
 };
 
 struct Evaluation {
+  std::string dtype;
   Perplexity result;
   size_t chunks = 0, chunk = 0;
   std::optional<double> bits_per_byte;
@@ -157,10 +162,10 @@ nlohmann::ordered_json pair_of(const Interval& interval) {
 
 nlohmann::ordered_json as_json(const Evaluation& evaluation) {
   const Perplexity& result = evaluation.result;
-  nlohmann::ordered_json json = {{"tokens", result.tokens},     {"chunks", evaluation.chunks},
-                                 {"chunk", evaluation.chunk},   {"nll", result.nll},
-                                 {"ppl", result.ppl},           {"bits_per_byte", nullptr},
-                                 {"ci95", pair_of(result.ci95)}};
+  nlohmann::ordered_json json = {{"dtype", evaluation.dtype},   {"tokens", result.tokens},
+                                 {"chunks", evaluation.chunks}, {"chunk", evaluation.chunk},
+                                 {"nll", result.nll},           {"ppl", result.ppl},
+                                 {"bits_per_byte", nullptr},    {"ci95", pair_of(result.ci95)}};
   if (evaluation.bits_per_byte) json["bits_per_byte"] = *evaluation.bits_per_byte;
   if (!evaluation.against) return json;
   const auto& [dtype, base, difference] = *evaluation.against;
@@ -171,21 +176,22 @@ nlohmann::ordered_json as_json(const Evaluation& evaluation) {
 
 std::string as_text(const Evaluation& evaluation) {
   const Perplexity& result = evaluation.result;
-  std::string text =
-      fmt::format("perplexity      {:.4f}  (95 % interval {:.4f} to {:.4f}, bootstrap over chunks)\n",
-                  result.ppl, result.ci95.low, result.ci95.high);
+  const bool several = evaluation.chunks > 1;
+  const auto interval = [&](const Interval& ci95) {
+    return several ? fmt::format("95 % interval {:.4f} to {:.4f}", ci95.low, ci95.high)
+                   : std::string("one chunk: no interval");
+  };
+  std::string text = fmt::format("perplexity      {:.4f}  ({})\n", result.ppl, interval(result.ci95));
   if (evaluation.against) {
     const auto& [dtype, base, difference] = *evaluation.against;
-    text += fmt::format("{:<16}{:.4f}  (95 % interval {:.4f} to {:.4f})\n", fmt::format("with {}", dtype),
-                        base.ppl, base.ci95.low, base.ci95.high);
-    text +=
-        fmt::format("difference      {:+.4f}  (95 % interval {:+.4f} to {:+.4f}, the same chunks in both)\n",
-                    difference.ppl, difference.ci95.low, difference.ci95.high);
+    text += fmt::format("{:<16}{:.4f}  ({})\n", fmt::format("with {}", dtype), base.ppl, interval(base.ci95));
+    text += fmt::format("difference      {:+.4f}  ({})\n", difference.ppl, interval(difference.ci95));
   }
+  text += fmt::format("weights         {}\n", evaluation.dtype);
   text += fmt::format("nll             {:.6f} per token\n", result.nll);
   if (evaluation.bits_per_byte) text += fmt::format("bits per byte   {:.4f}\n", *evaluation.bits_per_byte);
-  text += fmt::format("n               {} predicted tokens, {} chunks of {}\n", result.tokens,
-                      evaluation.chunks, evaluation.chunk);
+  text += fmt::format("n               {} predicted tokens, {} chunk{} of {}\n", result.tokens,
+                      evaluation.chunks, several ? "s" : "", evaluation.chunk);
   return text;
 }
 
@@ -194,7 +200,8 @@ void run(const Request& request, const Session& session) {
   std::optional<RunnableModel> model = open_model(session, request.model);
   const Text text = text_of(request, *model);
   const std::vector<ChunkNll> results = evaluate(request, session, *model, text);
-  Evaluation evaluation{.result = finite_perplexity(results),
+  Evaluation evaluation{.dtype = dtype_of(session),
+                        .result = finite_perplexity(results),
                         .chunks = text.chunks.size(),
                         .chunk = text.chunks[0].size(),
                         .bits_per_byte = {},

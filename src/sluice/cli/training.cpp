@@ -54,7 +54,7 @@ void check_tokenizer(const TrainingJob& job) {
                      .expected = fmt::format("{} tokens", tokens),
                      .got = std::to_string(size)});
   }
-  if (job.start == RunStart::New) return;
+  if (job.start == RunStart::New || !RunDirectory::has_run(job.out)) return;
   const std::filesystem::path own = job.out / "tokenizer.json";
   std::error_code error;
   if (!std::filesystem::exists(own, error) ||

@@ -166,6 +166,7 @@ void Run::validate(const RunHooks& hooks) {
   directory_.append_metrics(line);
   if (hooks.validated) hooks.validated(line);
   ++state_.stale_validations;
+  if (monitor_.is_far()) return;  // a lost model is not the best, even if it is the first that was looked at
   if (state_.best_step >= 0 && loss >= state_.best_loss) return;
   state_.stale_validations = 0;
   state_.best_loss = loss;
