@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "sluice/base/random.h"
 
@@ -80,28 +81,32 @@ double entropy_of(const float* p, int64_t n) {
 }
 
 TEST_P(Attention, captures_sink_and_entropy_as_the_probabilities_have_them) {
-  const Sequences sequences = Sequences::of_lengths({3, 67, 250});
+  const Sequences sequences = Sequences::of_lengths({3, 67, 270});
   const Var q(normal(engine_, sequences.tokens(), kHeads * kHeadDim, 0));
   const Var kv(normal(engine_, sequences.tokens(), kHeadDim, 1));
-  std::vector<Tensor> probs;
-  Tensor sink, entropy;
-  // The scale makes some rows sharp and moves their largest score from block to block.
-  attention(context_, {q, kv, kv}, sequences,
-            {.heads = kHeads,
-             .kv_heads = 1,
-             .scale = 2.0,
-             .capture_probs = &probs,
-             .capture_sink = &sink,
-             .capture_entropy = &entropy});
-  ASSERT_EQ(sink.shape(), (Shape{sequences.tokens(), kHeads}));
-  for (int64_t s = 0; s < sequences.count(); ++s) {
-    const int64_t length = sequences.length(s);
-    for (int64_t row = 0; row < kHeads * length; ++row) {
-      const float* p = probs[s].data<float>() + row * length;
-      const int64_t at = (sequences.starts()[s] + row % length) * kHeads + row / length;
-      ASSERT_NEAR(sink.data<float>()[at], p[0], 1e-5) << "sequence " << s << ", row " << row;
-      ASSERT_NEAR(entropy.data<float>()[at], entropy_of(p, length), 1e-4)
-          << "sequence " << s << ", row " << row;
+  for (const Precision precision : {Precision::F32, Precision::Bf16}) {
+    std::vector<Tensor> probs;
+    Tensor sink, entropy;
+    // The scale makes some rows sharp and moves their largest score from block to block.
+    attention(context_, {q, kv, kv}, sequences,
+              {.heads = kHeads,
+               .kv_heads = 1,
+               .scale = 2.0,
+               .weights = precision,
+               .capture_probs = &probs,
+               .capture_sink = &sink,
+               .capture_entropy = &entropy});
+    ASSERT_EQ(sink.shape(), (Shape{sequences.tokens(), kHeads}));
+    for (int64_t s = 0; s < sequences.count(); ++s) {
+      const int64_t length = sequences.length(s);
+      for (int64_t row = 0; row < kHeads * length; ++row) {
+        const float* p = probs[s].data<float>() + row * length;
+        const int64_t at = (sequences.starts()[s] + row % length) * kHeads + row / length;
+        ASSERT_NEAR(std::accumulate(p, p + length, 0.0), 1.0, 1e-5) << "sequence " << s << ", row " << row;
+        ASSERT_NEAR(sink.data<float>()[at], p[0], 1e-5) << "sequence " << s << ", row " << row;
+        ASSERT_NEAR(entropy.data<float>()[at], entropy_of(p, length), 1e-4)
+            << "sequence " << s << ", row " << row;
+      }
     }
   }
 }
