@@ -317,9 +317,10 @@ TEST_F(ModelCommands, eval_compares_types_of_weights_on_the_same_chunks) {
 }
 
 TEST_F(ModelCommands, eval_tells_a_person_the_difference) {
-  const std::string text = printed({"eval", kModel, "--data", file("a.txt", "some text"), "--dtype", "int8",
-                                    "--against", "bf16", "--quiet"});
-  for (const char* part : {"perplexity ", "with bf16 ", "difference ", "the same chunks in both"})
+  const std::string text = printed({"eval", kModel, "--data", file("a.txt", "some text"), "--chunk", "4",
+                                    "--dtype", "int8", "--against", "bf16", "--quiet"});
+  for (const char* part :
+       {"perplexity ", "with bf16 ", "difference ", "the same chunks in both", "weights         int8"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
 }
 

@@ -177,15 +177,19 @@ nlohmann::ordered_json as_json(const Evaluation& evaluation) {
 std::string as_text(const Evaluation& evaluation) {
   const Perplexity& result = evaluation.result;
   const bool several = evaluation.chunks > 1;
-  const auto interval = [&](const Interval& ci95) {
-    return several ? fmt::format("95 % interval {:.4f} to {:.4f}", ci95.low, ci95.high)
-                   : std::string("one chunk: no interval");
+  const auto interval = [&](const std::string& told) {
+    return several ? fmt::format("95 % interval {}", told) : std::string("one chunk: no interval");
   };
-  std::string text = fmt::format("perplexity      {:.4f}  ({})\n", result.ppl, interval(result.ci95));
+  const auto plain = [&](const Interval& ci95) {
+    return interval(fmt::format("{:.4f} to {:.4f}, bootstrap over chunks", ci95.low, ci95.high));
+  };
+  std::string text = fmt::format("perplexity      {:.4f}  ({})\n", result.ppl, plain(result.ci95));
   if (evaluation.against) {
     const auto& [dtype, base, difference] = *evaluation.against;
-    text += fmt::format("{:<16}{:.4f}  ({})\n", fmt::format("with {}", dtype), base.ppl, interval(base.ci95));
-    text += fmt::format("difference      {:+.4f}  ({})\n", difference.ppl, interval(difference.ci95));
+    const auto& [low, high] = difference.ci95;
+    text += fmt::format("{:<16}{:.4f}  ({})\n", fmt::format("with {}", dtype), base.ppl, plain(base.ci95));
+    text += fmt::format("difference      {:+.4f}  ({})\n", difference.ppl,
+                        interval(fmt::format("{:+.4f} to {:+.4f}, the same chunks in both", low, high)));
   }
   text += fmt::format("weights         {}\n", evaluation.dtype);
   text += fmt::format("nll             {:.6f} per token\n", result.nll);
