@@ -20,7 +20,7 @@ install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   REGEX "/src/sluice/cli$" EXCLUDE
-  REGEX "/src/sluice/kernels/simd$" EXCLUDE)
+  REGEX "/src/sluice/kernels/(simd|amx|avx512bf16)$" EXCLUDE)
 
 install(FILES ${PROJECT_BINARY_DIR}/share/man/man1/sluice.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
