@@ -4,22 +4,16 @@
 #include <cmath>
 #include <functional>
 
-#include "sluice/base/random.h"
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/convert.h"
 #include "sluice/ops/feed_forward.h"
 #include "sluice/ops/packed_weights.h"
 #include "sluice/ops/swiglu.h"
 #include "tests/ops/every_set.h"
+#include "tests/ops/random_tensor.h"
 
 namespace sluice::test {
 namespace {
-
-Tensor normal(const Context& context, const Shape& shape, uint64_t stream) {
-  const Tensor tensor = context.empty(shape, DType::F32);
-  Random(5, stream).fill_normal(tensor.values<float>(), 0, 0.0F, 1.0F);
-  return tensor;
-}
 
 std::vector<float> values(const Tensor& tensor) {
   const auto all = tensor.values<float>();

@@ -6,18 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sluice/base/random.h"
 #include "sluice/ops/convert.h"
 #include "tests/ops/every_set.h"
+#include "tests/ops/random_tensor.h"
 
 namespace sluice::test {
 namespace {
-
-Tensor normal(const Context& context, const Shape& shape, uint64_t stream) {
-  const Tensor tensor = context.empty(shape, DType::F32);
-  Random(7, stream).fill_normal(tensor.values<float>(), 0, 0.0F, 1.0F);
-  return tensor;
-}
 
 // A layer of these weights alone.
 LinearWeights layer_of(const Int8Matrix& matrix, const Var& bias = {}) {

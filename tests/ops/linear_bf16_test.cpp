@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "sluice/base/random.h"
 #include "sluice/ops/convert.h"
 #include "sluice/ops/linear.h"
 #include "tests/kernels/instruction_sets.h"
+#include "tests/ops/random_tensor.h"
 
 namespace sluice::test {
 namespace {
@@ -14,12 +14,6 @@ namespace {
 struct Sizes {
   int64_t rows, outputs, width;
 };
-
-Tensor normal(const Context& context, const Shape& shape, uint64_t stream) {
-  const Tensor tensor = context.empty(shape, DType::F32);
-  Random(7, stream).fill_normal(tensor.values<float>(), 0, 0.0F, 1.0F);
-  return tensor;
-}
 
 double exact(const Tensor& x, const Tensor& weight, int64_t row, int64_t output) {
   double sum = 0;
