@@ -6,7 +6,7 @@
 #include <span>
 
 #include "sluice/base/error.h"
-#include "sluice/model/safetensors_header.h"
+#include "sluice/io/safetensors_header.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto file = std::as_bytes(std::span(data, size));

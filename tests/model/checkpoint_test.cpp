@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "sluice/model/safetensors_f16.h"
+#include "sluice/io/f16.h"
 #include "sluice/ops/int8_linear.h"
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"

@@ -1,5 +1,5 @@
 // Models rewritten in other element types hold the nearest values.
-#include "sluice/model/safetensors_f16.h"
+#include "sluice/io/f16.h"
 #include "sluice/tensor/bf16.h"
 #include "tests/base/expect_error.h"
 #include "tests/model/conversions.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sluice/model/safetensors.h"
+#include "sluice/io/safetensors.h"
 #include "sluice/tensor/tensor.h"
 
 namespace sluice::test {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sluice/model/safetensors.h"
+#include "sluice/io/safetensors.h"
 #include "sluice/probe/trace.h"
 
 namespace sluice {

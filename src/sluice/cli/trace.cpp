@@ -7,7 +7,7 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/overwriting.h"
-#include "sluice/model/safetensors_writer.h"
+#include "sluice/io/safetensors_writer.h"
 #include "sluice/probe/probe_chain.h"
 #include "sluice/probe/recorder.h"
 #include "sluice/probe/trace.h"

@@ -7,7 +7,7 @@
 #include "sluice/analysis/pulse.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
-#include "sluice/cli/bench_measure.h"
+#include "sluice/cli/bench/measure.h"
 #include "sluice/cli/progress.h"
 #include "sluice/infer/generator.h"
 #include "sluice/model/count.h"

@@ -7,8 +7,8 @@
 
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
+#include "sluice/io/elements.h"
 #include "sluice/model/config_reader.h"
-#include "sluice/model/safetensors_elements.h"
 #include "sluice/ops/int8_linear.h"
 
 namespace sluice {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "sluice/io/safetensors_shards.h"
 #include "sluice/model/decoder.h"
-#include "sluice/model/safetensors_shards.h"
 
 namespace sluice {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "sluice/io/tensor_store.h"
 #include "sluice/model/config.h"
-#include "sluice/model/tensor_store.h"
 
 namespace sluice {
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "sluice/base/threads.h"
+#include "sluice/io/stored_type.h"
 #include "sluice/model/config.h"
-#include "sluice/model/safetensors_dtype.h"
 
 namespace sluice {
 

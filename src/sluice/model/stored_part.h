@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sluice/io/tensor_store.h"
 #include "sluice/model/decoder.h"
-#include "sluice/model/tensor_store.h"
 
 namespace sluice {
 

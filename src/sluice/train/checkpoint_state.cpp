@@ -8,10 +8,10 @@
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "sluice/base/json.h"
+#include "sluice/io/elements.h"
 #include "sluice/model/checkpoint.h"
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
-#include "sluice/model/safetensors_elements.h"
 
 namespace sluice {
 namespace {

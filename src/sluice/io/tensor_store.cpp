@@ -1,0 +1,154 @@
+#include "sluice/io/tensor_store.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "sluice/base/assert.h"
+#include "sluice/base/error.h"
+#include "sluice/io/elements.h"
+#include "sluice/io/safetensors_shards.h"
+#include "sluice/io/tensor_store_index.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Layout { SingleFile, Shards };
+
+Layout layout_of(const fs::path& directory) {
+  std::error_code ignored;  // a file that cannot be looked at is one that is not there
+  const bool single = fs::exists(directory / kSingleFile, ignored);
+  const bool shards = fs::exists(directory / kIndexFile, ignored);
+  if (single == shards) {
+    throw bad_input({.where = directory.string(),
+                     .expected = fmt::format("a model directory with {} or {}", kSingleFile, kIndexFile),
+                     .got = single ? "both" : "neither",
+                     .hint = single ? "remove the one that is not meant" : ""});
+  }
+  return single ? Layout::SingleFile : Layout::Shards;
+}
+
+using Files = std::map<std::string, SafetensorsFile>;
+
+// Both ways: the index must list what the files hold, and the files must hold what the index lists.
+void check_agreement(const Files& files, const WeightMap& listed) {
+  for (const auto& [name, file] : files) {
+    for (const std::string& tensor : file.names()) {
+      const auto found = listed.find(tensor);
+      if (found != listed.end() && found->second == name) continue;
+      const std::string what = found == listed.end()
+                                   ? fmt::format("is not listed in {}", kIndexFile)
+                                   : fmt::format("{} says that it is in {}", kIndexFile, found->second);
+      throw bad_input({.where = tensor_place(file.file_name(), tensor), .what = what});
+    }
+  }
+  for (const auto& [tensor, name] : listed) {
+    const SafetensorsFile& file = files.at(name);
+    if (file.contains(tensor)) continue;
+    throw bad_input({.where = tensor_place(file.file_name(), tensor),
+                     .what = fmt::format("is missing, but {} says that it is here", kIndexFile)});
+  }
+}
+
+Files open_shards(const fs::path& directory) {
+  const WeightMap listed = read_weight_map(directory / kIndexFile);
+  Files files;
+  for (const auto& [tensor, name] : listed) {
+    if (files.find(name) == files.end()) files.emplace(name, directory / name);
+  }
+  check_agreement(files, listed);
+  return files;
+}
+
+// The shape of `count` rows of a tensor of that shape.
+Shape with_rows(const Shape& shape, int64_t count) {
+  std::array<int64_t, Shape::kMaxRank> dims{};
+  for (int axis = 0; axis < shape.rank(); ++axis) dims[axis] = axis == 0 ? count : shape[axis];
+  return Shape(std::span<const int64_t>(dims).first(static_cast<size_t>(shape.rank())));
+}
+
+int64_t total(std::span<const RowRange> rows, const TensorRequest& request) {
+  SLUICE_ASSERT(request.shape.rank() >= 1, "read_rows: {} is a single value", request.name);
+  int64_t count = 0;
+  for (const RowRange& each : rows) {
+    SLUICE_ASSERT(each.first >= 0 && each.count >= 0 && each.first <= request.shape[0] - each.count,
+                  "read_rows: {} rows from {} are not in {} of shape {}", each.count, each.first,
+                  request.name, request.shape.text());
+    count += each.count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TensorStore::TensorStore(const fs::path& directory) : directory_(directory.string()) {
+  if (layout_of(directory) == Layout::Shards) {
+    files_ = open_shards(directory);
+  } else {
+    files_.emplace(kSingleFile, directory / kSingleFile);
+  }
+  for (const auto& [name, file] : files_) {
+    for (const std::string& tensor : file.names()) file_of_.emplace(tensor, &file);
+  }
+}
+
+std::vector<std::string> TensorStore::names() const {
+  std::vector<std::string> all;
+  all.reserve(file_of_.size());
+  for (const auto& [name, file] : files_) {
+    for (std::string& tensor : file.names()) all.push_back(std::move(tensor));
+  }
+  return all;
+}
+
+Tensor TensorStore::read(MemoryPool& pool, std::string_view name, const Shape& shape, DType dtype) const {
+  check({name, shape, dtype});
+  Tensor tensor = Tensor::empty(pool, shape, dtype);
+  decode_elements(bytes(name), info(name).dtype, tensor, {.first = 0, .count = tensor.count()});
+  return tensor;
+}
+
+Tensor TensorStore::read_rows(MemoryPool& pool, const TensorRequest& request,
+                              std::span<const RowRange> rows) const {
+  check(request);
+  Tensor tensor = Tensor::empty(pool, with_rows(request.shape, total(rows, request)), request.dtype);
+  const std::span<const std::byte> source = bytes(request.name);
+  const StoredType stored = info(request.name).dtype;
+  const int64_t width = with_rows(request.shape, 1).count();  // elements of a row
+  const size_t row_bytes = static_cast<size_t>(width) * size_of(stored);
+  int64_t filled = 0;
+  for (const RowRange& each : rows) {
+    const auto part = source.subspan(static_cast<size_t>(each.first) * row_bytes,
+                                     static_cast<size_t>(each.count) * row_bytes);
+    decode_elements(part, stored, tensor, {.first = filled * width, .count = each.count * width});
+    filled += each.count;
+  }
+  return tensor;
+}
+
+const SafetensorsFile& TensorStore::file(std::string_view name) const {
+  const auto found = file_of_.find(name);
+  if (found == file_of_.end())
+    throw bad_input({.where = tensor_place(directory_, name), .what = "is missing"});
+  return *found->second;
+}
+
+void TensorStore::check(const TensorRequest& request) const {
+  SLUICE_ASSERT(request.dtype == DType::F32 || request.dtype == DType::BF16, "read: {} as {}", request.name,
+                name_of(request.dtype));
+  const TensorInfo& got = info(request.name);
+  const std::string where = tensor_place(file_name(request.name), request.name);
+  if (!is_readable(got.dtype)) {
+    throw bad_input(
+        {.where = where + ": dtype", .expected = "F32, BF16 or F16", .got = std::string(name_of(got.dtype))});
+  }
+  if (got.shape != request.shape) {
+    throw bad_input({.where = where + ": shape", .expected = request.shape.text(), .got = got.shape.text()});
+  }
+}
+
+}  // namespace sluice
