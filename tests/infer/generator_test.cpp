@@ -36,8 +36,7 @@ std::vector<int32_t> without_cache(const Context& context, Decoder& decoder, std
   const size_t start = ids.size();
   for (int i = 0; i < count; ++i) {
     const auto tokens = static_cast<int64_t>(ids.size());
-    const Tensor input = Tensor::from<int32_t>(context.engine.pool(), {tokens}, ids);
-    const Var hidden = decoder.hidden(context, input, decoder.place(context, Sequences::equal(1, tokens)));
+    const Var hidden = decoder.forward(context, ids, Sequences::equal(1, tokens)).y;
     const Var all = decoder.logits(context, hidden);
     const auto logits = all.value().values<float>().last(50);
     ids.push_back(static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin()));

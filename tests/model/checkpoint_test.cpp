@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "sluice/io/f16.h"
-#include "sluice/ops/int8_linear.h"
+#include "sluice/ops/weight.h"
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
 #include "tests/model/model_files.h"
@@ -92,10 +92,11 @@ TEST_F(Checkpoints, in_int8_hold_each_matrix_once) {
         const bool table = &parameter == &decoder->embedding_weight();
         const bool matrix = named.role == ParameterRole::Matrix;
         EXPECT_EQ(parameter.value.defined(), table || !matrix) << parameter.name;
-        EXPECT_EQ(parameter.int8 != nullptr, matrix && (!table || tied)) << parameter.name;
-        if (!parameter.int8) continue;
-        EXPECT_EQ(parameter.int8->rows, named.shape.rows()) << parameter.name;
-        EXPECT_EQ(parameter.int8->cols, named.shape.cols()) << parameter.name;
+        const Weight weight = weight_of({engine}, parameter);
+        EXPECT_EQ(weight.is_int8(), matrix && (!table || tied)) << parameter.name;
+        if (!weight.is_int8()) continue;
+        EXPECT_EQ(weight.outputs(), named.shape.rows()) << parameter.name;
+        EXPECT_EQ(weight.inputs(), named.shape.cols()) << parameter.name;
       }
     }
   }

@@ -44,8 +44,7 @@ Var next_token_loss(const Context& context, Decoder& decoder, const std::vector<
   std::vector<int32_t> next(ids.begin() + 1, ids.end());
   next.push_back(kIgnoredTarget);
   MemoryPool& pool = context.engine.pool();
-  const Var hidden = decoder.hidden(context, Tensor::from<int32_t>(pool, {tokens}, ids),
-                                    decoder.place(context, Sequences::equal(1, tokens)));
+  const Var hidden = decoder.forward(context, ids, Sequences::equal(1, tokens)).y;
   return linear_cross_entropy(context, hidden, use(context, decoder.output_weight()),
                               Tensor::from<int32_t>(pool, {tokens}, next));
 }

@@ -6,8 +6,7 @@
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/convert.h"
-#include "sluice/ops/feed_forward.h"
-#include "sluice/ops/packed_weights.h"
+#include "sluice/ops/mlp.h"
 #include "sluice/ops/swiglu.h"
 #include "tests/ops/every_set.h"
 #include "tests/ops/random_tensor.h"
@@ -60,14 +59,14 @@ TEST(FusedLinear, adds_a_residual_to_the_same_bits_as_an_addition_afterwards) {
 TEST(FusedLinear, computes_a_feed_forward_block_with_the_bits_of_its_parts) {
   with_every_kind([](const Context& context, Narrow narrow) {
     const Weights w = weights_of(context, narrow);
-    const FeedForwardWeights block{{Var(w.gate)}, {Var(w.up)}, {Var(w.down)}};
+    const MlpWeights block{{Var(w.gate)}, {Var(w.up)}, {Var(w.down)}};
     for (const int64_t rows : {0, 1, 4, 15, 33}) {
       const Var x(normal(context, {rows, 37}, 7));
       const Var h = swiglu(context, linear(context, x, block.gate), linear(context, x, block.up));
       const Var y = linear(context, h, block.down);
-      EXPECT_EQ(values(feed_forward(context, x, block).value()), values(y.value())) << rows << " rows";
+      EXPECT_EQ(values(mlp(context, x, block).value()), values(y.value())) << rows << " rows";
       if (rows < kFewRows) continue;  // few rows start their sums from the residual
-      EXPECT_EQ(values(feed_forward(context, x, block, x).value()), values(add(context, x, y).value()))
+      EXPECT_EQ(values(mlp(context, x, block, x).value()), values(add(context, x, y).value()))
           << rows << " rows and a residual";
     }
   });
@@ -108,33 +107,34 @@ TEST(FusedLinear, gives_layers_that_share_an_input_the_gradients_of_separate_one
   });
 }
 
-TEST(PackedWeights, change_no_bit_of_a_product_of_many_rows) {
+TEST(KeptPacking, changes_no_bit_of_a_product_of_many_rows) {
   with_every_kind([](const Context& context, Narrow narrow) {
     const Weights w = weights_of(context, narrow);
     const Var x(normal(context, {33, 37}, 7));
-    PackedWeights packed;
-    const Context keeping = context.with_packed(&packed);
-    const std::vector<float> once = values(linear(keeping, x, {Var(w.gate)}).value());
-    const std::vector<float> again = values(linear(keeping, x, {Var(w.gate)}).value());
-    EXPECT_NE(packed.find(w.gate, Transpose::Yes), nullptr);
-    EXPECT_EQ(packed.find(w.gate, Transpose::No), nullptr) << "nobody asked for it";
+    const Weight weight{Var(w.gate)};
+    const Context keeping = context.with_packing(Packing::Keep);
+    const std::vector<float> once = values(linear(keeping, x, {weight}).value());
+    const std::vector<float> again = values(linear(keeping, x, {weight}).value());
+    EXPECT_TRUE(weight.packed_if_kept(Transpose::Yes).tiles.defined());
+    EXPECT_FALSE(weight.packed_if_kept(Transpose::No).tiles.defined()) << "nobody asked for it";
     EXPECT_EQ(once, values(linear(context, x, {Var(w.gate)}).value()));
     EXPECT_EQ(again, once);
   });
 }
 
-TEST(PackedWeights, are_used_by_few_rows_to_the_accuracy_of_f32) {
+TEST(KeptPacking, is_used_by_few_rows_to_the_accuracy_of_f32) {
   with_every_set([](Engine& engine) {
     const Context context{engine};
     for (const int64_t width : {1, 2, 31, 32, 33, 300}) {
       for (const int64_t outputs : {1, 15, 16, 17, 100}) {
         const Tensor weight = convert(context, normal(context, {outputs, width}, 1), DType::BF16);
-        PackedWeights packed;
-        packed.operand(context, weight, Transpose::Yes);
+        const Context keeping = context.with_packing(Packing::Keep);
+        const Weight packed{Var(weight)};
+        packed.packed(keeping, Transpose::Yes);
         for (const int64_t rows : {1, 2, 3}) {
           const Var x(normal(context, {rows, width}, 2)), bias(normal(context, {outputs}, 3));
           const auto expected = values(linear(context, x, {Var(weight), bias}).value());
-          const auto got = values(linear(context.with_packed(&packed), x, {Var(weight), bias}).value());
+          const auto got = values(linear(keeping, x, {packed, bias}).value());
           ASSERT_EQ(got.size(), expected.size());
           for (size_t i = 0; i < got.size(); ++i)
             ASSERT_NEAR(got[i], expected[i], 1e-5 * std::sqrt(static_cast<double>(width)))
@@ -143,6 +143,23 @@ TEST(PackedWeights, are_used_by_few_rows_to_the_accuracy_of_f32) {
       }
     }
   });
+}
+
+TEST(KeptPacking, follows_a_parameter_whose_value_is_replaced_or_changed) {
+  Engine engine;
+  const Context keeping{.engine = engine, .precision = Precision::Bf16, .packing = Packing::Keep};
+  const Context once = keeping.with_packing(Packing::Once);
+  Parameter parameter{.name = "w", .value = normal(once, {24, 37}, 1)};
+  const Var x(normal(once, {33, 37}, 7));
+  const auto got = [&](const Context& context) {
+    return values(linear(context, x, {weight_of(context, parameter)}).value());
+  };
+  EXPECT_EQ(got(keeping), got(once));
+  parameter.value = normal(once, {24, 37}, 2);
+  EXPECT_EQ(got(keeping), got(once)) << "another tensor";
+  parameter.value.data<float>()[5] = 3.0F;
+  parameter.drop_packed();
+  EXPECT_EQ(got(keeping), got(once)) << "changed in place";
 }
 
 }  // namespace

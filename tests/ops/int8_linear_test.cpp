@@ -1,5 +1,5 @@
 // Linear layers with int8 weights: against f64, for any number of rows and threads.
-#include "sluice/ops/int8_linear.h"
+#include "sluice/ops/int8_matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sluice/ops/convert.h"
+#include "sluice/ops/linear.h"
 #include "tests/ops/every_set.h"
 #include "tests/ops/random_tensor.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 // A layer of these weights alone.
 LinearWeights layer_of(const Int8Matrix& matrix, const Var& bias = {}) {
-  return {.weight = {}, .bias = bias, .int8 = std::make_shared<const Int8Matrix>(matrix)};
+  return {.weight = matrix, .bias = bias};
 }
 
 Int8Matrix quantized(const Context& context, const Tensor& source) {

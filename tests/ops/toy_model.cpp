@@ -90,7 +90,7 @@ Var ToyModel::block(const Context& context, const BlockWeights& w, const Var& x)
 
 float ToyModel::train_step(int step, Activations activations) {
   Tape tape;
-  const Context context{engine_, &tape};
+  const Context context{.engine = engine_, .tape = &tape, .activations = activations};
   // The second half of every sequence repeats the first: only a model that looks back can predict it.
   const Tensor tokens = context.empty({sequences_.tokens()}, DType::I32);
   const Tensor targets = context.empty({sequences_.tokens()}, DType::I32);
@@ -106,10 +106,9 @@ float ToyModel::train_step(int step, Activations activations) {
   }
   Var x = embedding(context, use(context, *embedding_), tokens);
   for (const BlockWeights& weights : blocks_) {
-    x = run_block(context, activations, {x},
-                  [this, &weights](const Context& inner, const std::vector<Var>& in) {
-                    return block(inner, weights, in[0]);
-                  });
+    x = run_block(context, {x}, [this, &weights](const Context& inner, const std::vector<Var>& in) {
+      return std::vector<Var>{block(inner, weights, in[0])};
+    })[0];
   }
   const Var loss = linear_cross_entropy(context, x, use(context, *head_), targets, {.chunk = 50});
   tape.backward(context, loss);

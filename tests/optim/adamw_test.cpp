@@ -40,7 +40,7 @@ TEST(AdamW, follows_its_rule_on_every_instruction_set) {
     const Context context{engine};
     Decoder decoder(small_model());
     decoder.initialise(engine, Random(1));
-    AdamW optimizer(context, decoder, kOptions);
+    AdamW optimizer(context, decoder.parameters(), kOptions);
     std::vector<std::vector<Twin>> twins;
     for (const NamedParameter& named : decoder.parameters()) {
       twins.emplace_back();
@@ -76,12 +76,30 @@ TEST(AdamW, follows_its_rule_on_every_instruction_set) {
   }
 }
 
+TEST(AdamW, updates_only_the_parameters_of_its_list) {
+  Engine engine;
+  const Context context{engine};
+  Decoder decoder(small_model());
+  decoder.initialise(engine, Random(1));
+  set_gradients(engine, decoder, 1);
+  AdamW optimizer(context, {decoder.parameters()[1]}, kOptions);
+  ASSERT_EQ(optimizer.moments().size(), 1U);
+  const Tensor outside = decoder.parameters()[0].parameter->value.copy(engine.pool());
+  const Tensor inside = decoder.parameters()[1].parameter->value.copy(engine.pool());
+  optimizer.step(context, 0.1, optimizer.gradient_norm(context));
+  EXPECT_TRUE(
+      std::ranges::equal(outside.values<float>(), decoder.parameters()[0].parameter->value.values<float>()));
+  EXPECT_FALSE(
+      std::ranges::equal(inside.values<float>(), decoder.parameters()[1].parameter->value.values<float>()));
+  EXPECT_TRUE(decoder.parameters()[0].parameter->grad.defined()) << "a gradient that is not its own stays";
+}
+
 TEST(AdamW, leaves_a_parameter_without_a_gradient_alone) {
   Engine engine;
   const Context context{engine};
   Decoder decoder(small_model());
   decoder.initialise(engine, Random(1));
-  AdamW optimizer(context, decoder, kOptions);
+  AdamW optimizer(context, decoder.parameters(), kOptions);
   const Tensor before = decoder.parameters()[0].parameter->value.copy(engine.pool());
   optimizer.step(context, 0.1, 1.0);
   const auto after = decoder.parameters()[0].parameter->value.values<float>();

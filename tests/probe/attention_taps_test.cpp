@@ -24,9 +24,7 @@ class AttentionTaps : public testing::Test {
     const Context context{engine_, nullptr, probe};
     std::vector<int32_t> ids;
     for (int64_t i = 0; i < sequences_.tokens(); ++i) ids.push_back(static_cast<int32_t>(i * 7 % 50));
-    const Tensor input = Tensor::from<int32_t>(engine_.pool(), {sequences_.tokens()}, ids);
-    return decoder_->logits(context, decoder_->hidden(context, input, decoder_->place(context, sequences_)))
-        .value();
+    return decoder_->logits(context, decoder_->forward(context, ids, sequences_).y).value();
   }
 
   Engine engine_;

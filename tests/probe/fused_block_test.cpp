@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "sluice/model/decoder.h"
-#include "sluice/ops/packed_weights.h"
 #include "sluice/probe/recorder.h"
 #include "tests/model/small_model.h"
 #include "tests/ops/every_set.h"
@@ -11,10 +10,9 @@ namespace sluice {
 namespace {
 
 std::vector<float> hidden(const Context& context, Decoder& decoder, int64_t tokens) {
-  const Tensor ids = context.empty({tokens}, DType::I32);
-  for (int64_t i = 0; i < tokens; ++i) ids.data<int32_t>()[i] = static_cast<int32_t>(i * 7 % 50);
-  const Placement placement = decoder.place(context, Sequences::equal(1, tokens));
-  const auto values = decoder.hidden(context, ids, placement).value();
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < tokens; ++i) ids.push_back(static_cast<int32_t>(i * 7 % 50));
+  const Tensor values = decoder.forward(context, ids, Sequences::equal(1, tokens)).y.value();
   return {values.values<float>().begin(), values.values<float>().end()};
 }
 
@@ -39,8 +37,7 @@ TEST(FusedBlock, gives_the_same_bits_with_weights_that_stay_packed) {
     Decoder decoder(small_model(GateLayout::Separate, {{.init_std = 0.5}}));
     decoder.initialise(engine, Random(3));
     const Context plain{engine, nullptr, nullptr, Precision::Bf16};
-    PackedWeights packed;
-    const Context keeping = plain.with_packed(&packed);
+    const Context keeping = plain.with_packing(Packing::Keep);
     const std::vector<float> expected = hidden(plain, decoder, 37);
     EXPECT_EQ(hidden(keeping, decoder, 37), expected);
     EXPECT_EQ(hidden(keeping, decoder, 37), expected) << "again";

@@ -55,14 +55,14 @@ struct Element {
 };
 
 // What the interventions of a pass were given at each tap, and what they made of it.
-struct Pass {
+struct ProbedPass {
   Recorder before{{TapPattern("*")}}, after{{TapPattern("*")}};
   Tensor logits;
 };
 
 using Rule = std::function<float(const Element&, float)>;
 
-void expect_rule(const Pass& pass, const TapName& name, const Rule& rule) {
+void expect_rule(const ProbedPass& pass, const TapName& name, const Rule& rule) {
   ASSERT_EQ(pass.after.at(name).size(), 1U) << name.text();
   const Tensor& before = pass.before.at(name).front();
   const Tensor& after = pass.after.at(name).front();
@@ -78,7 +78,7 @@ void expect_rule(const Pass& pass, const TapName& name, const Rule& rule) {
 }
 
 // Taps where something was replaced.
-std::vector<std::string> changed_taps(const Pass& pass) {
+std::vector<std::string> changed_taps(const ProbedPass& pass) {
   std::vector<std::string> names;
   for (const auto& [place, values] : pass.before.values()) {
     const TapName name{place.first, place.second};
@@ -107,13 +107,11 @@ class Interventions : public testing::Test {
     const Context context{engine_, nullptr, probe};
     const Sequences sequences = Sequences::of_lengths(lengths);
     const std::vector<int32_t> ids = some_ids(sequences.tokens());
-    const Tensor input = Tensor::from<int32_t>(engine_.pool(), {sequences.tokens()}, ids);
-    return decoder_->logits(context, decoder_->hidden(context, input, decoder_->place(context, sequences)))
-        .value();
+    return decoder_->logits(context, decoder_->forward(context, ids, sequences).y).value();
   }
 
-  Pass run(const std::vector<std::string>& texts, const std::vector<int64_t>& lengths = {7}) {
-    Pass pass;
+  ProbedPass run(const std::vector<std::string>& texts, const std::vector<int64_t>& lengths = {7}) {
+    ProbedPass pass;
     Intervener changes = intervener(texts);
     ProbeChain chain({&pass.before, &changes, &pass.after});
     pass.logits = logits_of(&chain, lengths);
@@ -133,7 +131,7 @@ struct SimpleChange {
 class SimpleChanges : public Interventions, public testing::WithParamInterface<SimpleChange> {};
 
 TEST_P(SimpleChanges, touch_the_chosen_elements_of_the_chosen_layers_and_nothing_else) {
-  const Pass pass =
+  const ProbedPass pass =
       run({"layers.0,2.attn.gate " + GetParam().text + " heads=0,2- channels=1,5-6 positions=2-4"});
   const auto chosen = [](const Element& e) {
     return e.head != 1 && (e.channel == 1 || e.channel == 5 || e.channel == 6) && e.row >= 2 && e.row <= 4;
@@ -146,7 +144,7 @@ TEST_P(SimpleChanges, touch_the_chosen_elements_of_the_chosen_layers_and_nothing
 }
 
 TEST_P(SimpleChanges, touch_everything_if_nothing_is_chosen) {
-  const Pass pass = run({"attn.gate " + GetParam().text});
+  const ProbedPass pass = run({"attn.gate " + GetParam().text});
   for (int64_t layer = 0; layer < 3; ++layer) {
     expect_rule(pass, {layer, points::kGate},
                 [&](const Element&, float value) { return GetParam().turn(value); });
@@ -155,8 +153,8 @@ TEST_P(SimpleChanges, touch_everything_if_nothing_is_chosen) {
 }
 
 TEST_P(SimpleChanges, change_what_comes_after_and_not_what_came_before) {
-  const Pass clean = run({});
-  const Pass pass = run({"layers.1.attn.gate " + GetParam().text});
+  const ProbedPass clean = run({});
+  const ProbedPass pass = run({"layers.1.attn.gate " + GetParam().text});
   for (const TapName& name :
        {TapName{0, points::kResidual}, TapName{1, points::kMixed}, TapName{1, points::kAttentionInput}}) {
     EXPECT_EQ(elements(pass.before.at(name).front()), elements(clean.before.at(name).front())) << name.text();
@@ -177,10 +175,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(Interventions, reach_every_tap_that_can_be_changed) {
   use_model(with_a_gate_everywhere());
-  for (const std::string_view point : points::kAll) {
-    if (points::can_only_be_watched(point)) continue;
-    const TapName name{points::is_outside_layers(point) ? TapName::kNoLayer : 1, point};
-    const Pass pass = run({name.text() + " scale=-2 positions=3-"});
+  for (const TapPoint& point : points::kAll) {
+    if (point.access == TapAccess::ReadOnly) continue;
+    const TapName name{point.place == TapPlace::Model ? TapName::kNoLayer : 1, point};
+    const ProbedPass pass = run({name.text() + " scale=-2 positions=3-"});
     expect_rule(pass, name, [](const Element& e, float value) { return e.row < 3 ? value : value * -2.0F; });
     EXPECT_EQ(changed_taps(pass), std::vector<std::string>{name.text()});
   }
@@ -188,16 +186,16 @@ TEST_F(Interventions, reach_every_tap_that_can_be_changed) {
 
 TEST_F(Interventions, of_a_headwise_gate_have_one_channel) {
   use_model(gated_model({{.form = {.granularity = Granularity::Headwise}, .init_std = kSpread}}));
-  const Pass pass = run({"layers.1.attn.gate set=2 heads=3"});
+  const ProbedPass pass = run({"layers.1.attn.gate set=2 heads=3"});
   EXPECT_EQ(pass.after.at({1, points::kGate}).front().shape(), (Shape{7, 4, 1}));
   expect_rule(pass, {1, points::kGate},
               [](const Element& e, float value) { return e.head == 3 ? 2.0F : value; });
 }
 
 TEST_F(Interventions, are_applied_in_their_order) {
-  const Pass first = run({"layers.1.attn.gate scale=2", "layers.1.attn.gate shift=1"});
+  const ProbedPass first = run({"layers.1.attn.gate scale=2", "layers.1.attn.gate shift=1"});
   expect_rule(first, {1, points::kGate}, [](const Element&, float value) { return value * 2.0F + 1.0F; });
-  const Pass second = run({"layers.1.attn.gate shift=1", "layers.1.attn.gate scale=2"});
+  const ProbedPass second = run({"layers.1.attn.gate shift=1", "layers.1.attn.gate scale=2"});
   expect_rule(second, {1, points::kGate}, [](const Element&, float value) { return (value + 1.0F) * 2.0F; });
 }
 
@@ -215,7 +213,7 @@ TEST_F(Interventions, that_put_the_gate_s_own_value_in_its_place_change_nothing)
 }
 
 TEST_F(Interventions, mean_is_over_the_tokens_of_each_sequence) {
-  const Pass pass = run({"layers.1.attn.gate mean heads=1,3"}, {5, 3});
+  const ProbedPass pass = run({"layers.1.attn.gate mean heads=1,3"}, {5, 3});
   const Tensor& before = pass.before.at({1, points::kGate}).front();
   const auto mean = [&](int64_t first, int64_t last, const Element& e) {
     double sum = 0;
@@ -230,7 +228,7 @@ TEST_F(Interventions, mean_is_over_the_tokens_of_each_sequence) {
 }
 
 TEST_F(Interventions, mean_of_chosen_positions_is_still_over_all_tokens) {
-  const Pass pass = run({"layers.1.mlp.out mean positions=2"}, {5, 3});
+  const ProbedPass pass = run({"layers.1.mlp.out mean positions=2"}, {5, 3});
   const Tensor& before = pass.before.at({1, points::kMlpOut}).front();
   expect_rule(pass, {1, points::kMlpOut}, [&](const Element& e, float value) {
     if (e.row != 2 && e.row != 7) return value;  // positions count in each sequence
@@ -242,14 +240,14 @@ TEST_F(Interventions, mean_of_chosen_positions_is_still_over_all_tokens) {
 }
 
 TEST_F(Interventions, positions_count_in_each_sequence) {
-  const Pass pass = run({"layers.1.attn.gate set=9 positions=0,4"}, {3, 5});
+  const ProbedPass pass = run({"layers.1.attn.gate set=9 positions=0,4"}, {3, 5});
   expect_rule(pass, {1, points::kGate}, [](const Element& e, float value) {
     return e.row == 0 || e.row == 3 || e.row == 7 ? 9.0F : value;
   });
 }
 
 // The row that came to each place; fails unless all elements moved with it.
-std::vector<int64_t> order_of(const Pass& pass, const TapName& name) {
+std::vector<int64_t> order_of(const ProbedPass& pass, const TapName& name) {
   const Tensor& before = pass.before.at(name).front();
   const Tensor& after = pass.after.at(name).front();
   const int64_t rows = before.shape()[0], width = before.count() / rows;
@@ -290,7 +288,7 @@ TEST_F(Interventions, shuffle_follows_its_seed) {
 }
 
 TEST_F(Interventions, shuffle_differs_from_layer_to_layer_and_sequence_to_sequence) {
-  const Pass pass = run({"attn.gate shuffle"}, {12, 12});
+  const ProbedPass pass = run({"attn.gate shuffle"}, {12, 12});
   const std::vector<int64_t> order = order_of(pass, {0, points::kGate});
   EXPECT_NE(order, order_of(pass, {1, points::kGate}));
   std::vector<int64_t> second(order.begin() + 12, order.end());
@@ -307,7 +305,7 @@ TEST_F(Interventions, shuffle_of_chosen_positions_keeps_the_others) {
 }
 
 TEST_F(Interventions, shuffle_of_chosen_heads_and_channels_keeps_the_others) {
-  const Pass pass = run({"layers.1.attn.gate shuffle heads=2 channels=3,4"}, {12});
+  const ProbedPass pass = run({"layers.1.attn.gate shuffle heads=2 channels=3,4"}, {12});
   const Tensor& before = pass.before.at({1, points::kGate}).front();
   const Tensor& after = pass.after.at({1, points::kGate}).front();
   std::vector<float> moved;
@@ -328,7 +326,7 @@ TEST_F(Interventions, shuffle_of_chosen_heads_and_channels_keeps_the_others) {
 }
 
 TEST_F(Interventions, positions_count_from_the_start_of_the_text_when_there_is_a_cache) {
-  Pass pass;
+  ProbedPass pass;
   Intervener changes = intervener({"layers.1.attn.gate set=9 positions=1,5"});
   ProbeChain chain({&pass.before, &changes, &pass.after});
   Generator({engine_, nullptr, &chain}, *decoder_).generate(some_ids(4), {.max_tokens = 4});

@@ -11,9 +11,9 @@ namespace {
 std::vector<std::string> taps(std::string_view text) {
   const TapPattern pattern(text);
   std::vector<std::string> names;
-  for (const std::string_view point : points::kAll) {
-    const int64_t first = points::is_outside_layers(point) ? TapName::kNoLayer : 0;
-    const int64_t last = points::is_outside_layers(point) ? TapName::kNoLayer : 1;
+  for (const TapPoint& point : points::kAll) {
+    const int64_t first = point.place == TapPlace::Model ? TapName::kNoLayer : 0;
+    const int64_t last = point.place == TapPlace::Model ? TapName::kNoLayer : 1;
     for (int64_t layer = first; layer <= last; ++layer) {
       const TapName name{layer, point};
       if (pattern.matches(name)) names.push_back(name.text());
@@ -71,8 +71,8 @@ TEST(TapPattern, keeps_its_text_and_layers) {
   EXPECT_EQ(pattern.text(), "layers.2,5-7.attn.gate");
   EXPECT_EQ(pattern.layers().largest(), 7);
   EXPECT_TRUE(TapPattern("attn.gate").layers().is_all());
-  EXPECT_TRUE(pattern.matches_point("attn.gate"));
-  EXPECT_FALSE(pattern.matches_point("attn.q"));
+  EXPECT_TRUE(pattern.matches_point(points::kGate));
+  EXPECT_FALSE(pattern.matches_point(points::kQuery));
 }
 
 TEST(TapPattern, refuses_a_name_that_no_tap_has_with_the_nearest) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sluice/infer/forward_pass.h"
+#include "sluice/nn/tap_points.h"
 
 namespace sluice {
 namespace {
@@ -39,7 +43,7 @@ PulseProbe::Layer& PulseProbe::layer(int64_t index) {
 }
 
 // [N, H]
-void PulseProbe::see_sink(Layer& layer, const Tensor& sink) const {
+void PulseProbe::add_sink(Layer& layer, const Tensor& sink) const {
   const int64_t heads = sink.cols();
   for (int64_t s = 0; s < pass_.count(); ++s) {
     for (int64_t i = 0; i < pass_.length(s); ++i) {
@@ -57,7 +61,7 @@ void PulseProbe::see_sink(Layer& layer, const Tensor& sink) const {
 Tensor PulseProbe::visit(const Context& /*context*/, const TapName& name, const Tensor& value) {
   Layer& at = layer(name.layer);
   if (name.point == points::kSink) {
-    see_sink(at, value);
+    add_sink(at, value);
   } else if (name.point == points::kResidual) {
     for (const float x : value.values<float>())
       at.max_activation = std::max(at.max_activation, std::abs(static_cast<double>(x)));
@@ -86,6 +90,28 @@ Pulse PulseProbe::pulse() const {
   pulse.gate_mean = ratio(gate_sum_, gate_count_);
   pulse.gate_closed = ratio(static_cast<double>(gate_closed_), gate_count_);
   return pulse;
+}
+
+nlohmann::ordered_json to_json(const Pulse& pulse) {
+  nlohmann::ordered_json json = {{"sink", pulse.sink},
+                                 {"sink_floor", pulse.sink_floor},
+                                 {"sink_without_first_4", pulse.sink_late},
+                                 {"max_activation", pulse.max_activation},
+                                 {"pulse_sequences", pulse.sequences}};
+  if (pulse.gated) {
+    json["gate_mean"] = pulse.gate_mean;
+    json["gate_below_0.1"] = pulse.gate_closed;
+  }
+  return json;
+}
+
+Pulse measure_pulse(const Context& context, const Decoder& decoder, const PackedSequences& sequences,
+                    int64_t at_most) {
+  PulseProbe probe;
+  const Context probed = context.with_probe(&probe);
+  for (int64_t i = 0; i < std::min(at_most, sequences.count()); ++i)
+    hidden_states(probed, decoder, sequences.batch(Range{i, i + 1}).inputs);
+  return probe.pulse();
 }
 
 }  // namespace sluice

@@ -2,8 +2,11 @@
 // gates. Collected while sequences pass; nothing is kept.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "sluice/data/packed_sequences.h"
+#include "sluice/model/decoder.h"
 #include "sluice/nn/tap.h"
 
 namespace sluice {
@@ -19,6 +22,14 @@ struct Pulse {
   int64_t sequences = 0, tokens = 0;
 };
 
+// Without the gates' figures if there is no gate.
+nlohmann::ordered_json to_json(const Pulse& pulse);
+
+// Of the first sequences, at most so many. A few tell: each figure is a mean over thousands of values.
+Pulse measure_pulse(const Context& context, const Decoder& decoder, const PackedSequences& sequences,
+                    int64_t at_most = 4);
+
+// What measure_pulse() listens with; for passes that are made anyway.
 class PulseProbe : public Probe {
  public:
   void begin_pass(const PassTokens& tokens) override;
@@ -35,7 +46,7 @@ class PulseProbe : public Probe {
     double max_activation = 0;
   };
 
-  void see_sink(Layer& layer, const Tensor& sink) const;
+  void add_sink(Layer& layer, const Tensor& sink) const;
   Layer& layer(int64_t index);
 
   Sequences pass_;  // of the pass that is under way

@@ -7,7 +7,6 @@
 #include "sluice/base/error.h"
 #include "sluice/cli/command.h"
 #include "sluice/model/decoder.h"
-#include "sluice/ops/packed_weights.h"
 #include "sluice/probe/intervention.h"
 #include "sluice/text/tokenizer.h"
 
@@ -19,15 +18,15 @@ struct RunnableModel {
   std::unique_ptr<Decoder> decoder;
   Tokenizer tokenizer;
 
-  std::unique_ptr<PackedWeights> packed = {};  // none: packed anew for each product
+  Packing packing = Packing::Once;
 
   Context context(Probe* probe = nullptr) const {
-    return Context{*engine, nullptr, probe}.with_packed(packed.get());
+    return Context{*engine, nullptr, probe}.with_packing(packing);
   }
 
   // For commands that run many passes. The first takes longer and memory moves from the file to the process;
   // a single prompt is answered sooner without.
-  void keep_weights_packed() { packed = std::make_unique<PackedWeights>(); }
+  void keep_weights_packed() { packing = Packing::Keep; }
 
   // Bad input if a token of the text is not in the model's vocabulary.
   std::vector<int32_t> encode(std::string_view text) const;

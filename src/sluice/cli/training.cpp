@@ -39,8 +39,7 @@ Pulse pulse_of(Engine& engine, Decoder& decoder, const PackedSequences& sequence
   const Context context{engine, nullptr, &probe};
   for (int64_t i = 0; i < std::min(kPulseSequences, sequences.count()); ++i) {
     const Batch batch = sequences.batch(Range{i, i + 1});
-    const Tensor ids = Tensor::from<int32_t>(engine.pool(), {batch.length}, batch.inputs);
-    decoder.hidden(context, ids, decoder.place(context, Sequences::equal(1, batch.length)));
+    decoder.forward(context, batch.inputs, Sequences::equal(1, batch.length));
   }
   return probe.pulse();
 }

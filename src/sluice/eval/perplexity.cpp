@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "sluice/base/random.h"
+#include "sluice/infer/forward_pass.h"
+#include "sluice/nn/tap_points.h"
 
 namespace sluice {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 // Rows whose logits exist at once: 64 × 152,064 in f32 are 37 MiB.
 constexpr int64_t kLogitRows = 64;
 
-double sum_of_rows(const Context& context, Decoder& decoder, const Tensor& hidden,
+double sum_of_rows(const Context& context, const Decoder& decoder, const Tensor& hidden,
                    std::span<const int32_t> targets) {
   const auto rows = static_cast<int64_t>(targets.size());
   const Tensor logits = decoder.logits(context, Var(hidden)).value();
@@ -65,17 +67,15 @@ Interval bootstrap(size_t chunks, const std::function<double(const Draw&)>& stat
 
 }  // namespace
 
-ChunkNll chunk_nll(const Context& context, Decoder& decoder, std::span<const int32_t> ids) {
+ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<const int32_t> ids) {
   ChunkNll result{.tokens = static_cast<int64_t>(ids.size()) - 1};
   if (result.tokens <= 0) return {};
   // The last token predicts nothing that is known.
   const std::span<const int32_t> input = ids.first(static_cast<size_t>(result.tokens));
-  const Tensor tokens = Tensor::from<int32_t>(context.engine.pool(), {result.tokens}, input);
-  const Var hidden =
-      decoder.hidden(context, tokens, decoder.place(context, Sequences::equal(1, result.tokens)));
+  const Var hidden = hidden_states(context, decoder, input);
   const auto values = hidden.value().values<float>();
   // A probe on the logits has to see all tokens at once.
-  const int64_t step = watched(context, {TapName::kNoLayer, points::kLogits}) ? result.tokens : kLogitRows;
+  const int64_t step = is_probed(context, {TapName::kNoLayer, points::kLogits}) ? result.tokens : kLogitRows;
   for (int64_t first = 0; first < result.tokens; first += step) {
     const int64_t rows = std::min(step, result.tokens - first);
     const auto part =

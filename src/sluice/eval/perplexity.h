@@ -14,7 +14,7 @@ struct ChunkNll {
   int64_t tokens = 0;
 };
 
-ChunkNll chunk_nll(const Context& context, Decoder& decoder, std::span<const int32_t> ids);
+ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<const int32_t> ids);
 
 struct Interval {
   double low = 0, high = 0;

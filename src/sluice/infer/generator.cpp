@@ -1,31 +1,19 @@
 #include "sluice/infer/generator.h"
 
 #include "sluice/base/stopwatch.h"
+#include "sluice/infer/forward_pass.h"
 
 namespace sluice {
 
-void Generator::make_caches(int64_t capacity) {
-  const ModelConfig& config = decoder_.config();
-  const Shape shape{capacity, config.kv_heads * config.head_dim};
-  caches_.assign(static_cast<size_t>(config.layers), {});
-  for (KvCache& cache : caches_) {
-    cache.k = context_.empty(shape, DType::F32);
-    cache.v = context_.empty(shape, DType::F32);
-  }
-}
-
 std::span<const float> Generator::advance(std::span<const int32_t> ids) {
-  const auto tokens = static_cast<int64_t>(ids.size());
-  const Placement placement = decoder_.place(context_, Sequences::equal(1, tokens), caches_.front().length);
-  const Tensor input = Tensor::from<int32_t>(context_.engine.pool(), {tokens}, ids);
-  const Var hidden = decoder_.hidden(context_, input, placement, &caches_);
+  const Var hidden = hidden_states(context_, decoder_, ids, &state_);
   // Only the last token's logits are needed: one row of the output layer instead of all.
   const auto width = static_cast<size_t>(hidden.cols());
   const Tensor last = Tensor::from<float>(context_.engine.pool(), {1, hidden.cols()},
                                           hidden.value().values<float>().last(width));
   // To a probe that one row is a pass of its own, at the place where it stands in the text.
   if (context_.probe != nullptr) {
-    context_.probe->begin_pass({Sequences::equal(1, 1), caches_.front().length - 1});
+    context_.probe->begin_pass({Sequences::equal(1, 1), state_.tokens - 1});
   }
   logits_ = decoder_.logits(context_, Var(last)).value();
   return logits_.values<float>();
@@ -35,7 +23,7 @@ Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOp
                                const std::function<bool(int32_t)>& arrived) {
   SLUICE_ASSERT(!prompt.empty(), "generate: an empty prompt");
   Generation generation;
-  make_caches(static_cast<int64_t>(prompt.size()) + options.max_tokens);
+  state_ = decoder_.make_state(context_, static_cast<int64_t>(prompt.size()) + options.max_tokens);
   Sampler sampler(options.sampler);
   Stopwatch watch;
   std::span<const float> logits = advance(prompt);

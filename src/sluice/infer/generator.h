@@ -1,4 +1,4 @@
-// Generation with a key/value cache.
+// Generation, one token after the other.
 #pragma once
 
 #include <functional>
@@ -23,20 +23,19 @@ struct Generation {
 
 class Generator {
  public:
-  Generator(const Context& context, Decoder& decoder) : context_(context), decoder_(decoder) {}
+  Generator(const Context& context, const Decoder& decoder) : context_(context), decoder_(decoder) {}
 
   // Calls `arrived` with every new token; false from it ends the generation.
   Generation generate(std::span<const int32_t> prompt, const GenerateOptions& options,
                       const std::function<bool(int32_t)>& arrived = {});
 
  private:
-  // Logits after the last of `ids`, which follow the tokens already in the caches.
+  // Logits after the last of `ids`, which follow the tokens so far.
   std::span<const float> advance(std::span<const int32_t> ids);
-  void make_caches(int64_t capacity);
 
   Context context_;
-  Decoder& decoder_;
-  KvCaches caches_;
+  const Decoder& decoder_;
+  DecoderState state_;
   Tensor logits_;
 };
 

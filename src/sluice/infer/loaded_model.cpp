@@ -15,10 +15,6 @@ LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, DTyp
       decoder_(load_model(engine, path, dtype)),
       tokenizer_(Tokenizer::load(path)) {}
 
-void LoadedModel::keep_weights_packed() {
-  if (!packed_) packed_ = std::make_unique<PackedWeights>();
-}
-
 std::vector<TokenId> LoadedModel::encode(std::string_view text) const {
   std::vector<TokenId> ids = tokenizer_.encode(text);
   const int64_t vocabulary = config().vocabulary;

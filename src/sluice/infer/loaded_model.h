@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "sluice/model/decoder.h"
-#include "sluice/ops/packed_weights.h"
 #include "sluice/text/tokenizer.h"
 
 namespace sluice {
@@ -21,17 +20,17 @@ class LoadedModel {
   const std::filesystem::path& path() const { return path_; }
   const ModelConfig& config() const { return decoder_->config(); }
   Engine& engine() const { return engine_; }
-  Decoder& decoder() const { return *decoder_; }
+  const Decoder& decoder() const { return *decoder_; }
   const Tokenizer& tokenizer() const { return tokenizer_; }
 
   // For inference, watched by a probe or by none.
   Context context(Probe* probe = nullptr) const {
-    return Context{engine_, nullptr, probe}.with_packed(packed_.get());
+    return Context{engine_, nullptr, probe}.with_packing(packing_);
   }
 
   // For jobs of many passes. The first takes longer and memory moves from the file to the process; a single
   // prompt is answered sooner without.
-  void keep_weights_packed();
+  void keep_weights_packed() { packing_ = Packing::Keep; }
 
   // Bad input if a token of the text is not in the model's vocabulary.
   std::vector<TokenId> encode(std::string_view text) const;
@@ -41,7 +40,7 @@ class LoadedModel {
   std::filesystem::path path_;
   std::unique_ptr<Decoder> decoder_;
   Tokenizer tokenizer_;
-  std::unique_ptr<PackedWeights> packed_;
+  Packing packing_ = Packing::Once;
 };
 
 }  // namespace sluice

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 
+#include "sluice/kernels/activation.h"
+
 namespace sluice {
 
-enum class Activation { Sigmoid, Silu, Identity, NsSigmoid, TwoSigmoid, Softplus, Tanh };
 enum class GateMode { Multiply, Add };
 enum class Granularity { Elementwise, Headwise };
 enum class Sharing { Specific, Shared };

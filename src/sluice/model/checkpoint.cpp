@@ -9,7 +9,6 @@
 #include "sluice/base/file.h"
 #include "sluice/io/elements.h"
 #include "sluice/model/config_reader.h"
-#include "sluice/ops/int8_linear.h"
 
 namespace sluice {
 namespace {
@@ -83,15 +82,15 @@ Tensor Checkpoint::read(MemoryPool& pool, size_t parameter, DType dtype) const {
 
 // Some rows at a time, and what was read of the file is given back at once: the matrix is never in memory
 // both ways.
-std::shared_ptr<const Int8Matrix> Checkpoint::read_int8(Engine& engine, size_t parameter) const {
+Int8Matrix Checkpoint::read_int8(Engine& engine, size_t parameter) const {
   constexpr int64_t kElements = 1 << 23;
   const Context context{engine};
   const Tensor source = read(engine.pool(), parameter, exact_type(stored_type(parameter)));
-  auto matrix = std::make_shared<const Int8Matrix>(empty_int8_matrix(context, source.rows(), source.cols()));
+  Int8Matrix matrix = empty_int8_matrix(context, source.rows(), source.cols());
   const int64_t step =
       kInt8Outputs * std::max<int64_t>(1, kElements / (kInt8Outputs * std::max<int64_t>(1, source.cols())));
   for (int64_t first = 0; first < source.rows(); first += step) {
-    quantize_rows(context, source, {first, std::min(first + step, source.rows())}, *matrix);
+    quantize_rows(context, source, {first, std::min(first + step, source.rows())}, matrix);
     forget_mapped_pages(store_->bytes(parts_[parameter].tensor));
   }
   return matrix;
@@ -105,7 +104,7 @@ void Checkpoint::load_matrix(Engine& engine, size_t parameter, DType dtype) {
   }
   const bool embedding = &loaded == &decoder_->embedding_weight();
   if (embedding) loaded.value = read(engine.pool(), parameter, exact_type(stored_type(parameter)));
-  if (!embedding || &loaded == &decoder_->output_weight()) loaded.int8 = read_int8(engine, parameter);
+  if (!embedding || &loaded == &decoder_->output_weight()) set_int8(loaded, read_int8(engine, parameter));
 }
 
 std::unique_ptr<Decoder> Checkpoint::load(Engine& engine, DType dtype) && {

@@ -31,7 +31,7 @@ class Checkpoint {
   std::unique_ptr<Decoder> load(Engine& engine, DType dtype) &&;
 
  private:
-  std::shared_ptr<const Int8Matrix> read_int8(Engine& engine, size_t parameter) const;
+  Int8Matrix read_int8(Engine& engine, size_t parameter) const;
   void load_matrix(Engine& engine, size_t parameter, DType dtype);
 
   std::unique_ptr<Decoder> decoder_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sluice/nn/gate_spec.h"
+#include "sluice/nn/gate.h"
 #include "sluice/ops/rms_norm.h"
 
 namespace sluice {
@@ -73,12 +73,9 @@ struct ModelConfig {
 
   std::optional<MoeConfig> moe = {};  // none: dense feed-forward
 
-  // Heads that a gate at this position sees, and channels of each.
-  int64_t gated_heads(GatePosition position) const;
-  int64_t gated_width(GatePosition position) const;
-  // Scores per token of a gate, and input channels that each is computed from.
-  int64_t score_count(const GateSpec& gate) const;
-  int64_t score_inputs(const GateSpec& gate) const;
+  BlockSizes sizes() const {
+    return {.hidden = hidden, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim};
+  }
 
   bool operator==(const ModelConfig&) const = default;
 };

@@ -1,32 +1,44 @@
 #include "sluice/model/decoder.h"
 
-#include "sluice/base/error.h"
-#include "sluice/model/decoder_parameters.h"
+#include <fmt/format.h>
+
+#include "sluice/model/architecture.h"
 #include "sluice/model/rope.h"
-#include "sluice/ops/arithmetic.h"
-#include "sluice/ops/clip.h"
+#include "sluice/nn/tap_memory.h"
+#include "sluice/nn/tap_points.h"
 #include "sluice/ops/embedding.h"
+#include "sluice/ops/recompute.h"
 
 namespace sluice {
 namespace {
 
-// A block's output as the controls have it: normed (sandwich norm), then clipped.
-Var finished(const Context& context, Norm& norm, const std::optional<double>& limit, const Var& x) {
-  const Var y = norm.apply(context, x);
-  return limit ? clip(context, y, *limit) : y;
+// Cosines and sines of the positions that the tokens have, and of no others.
+Rotary rotary_of(const Context& context, const ModelConfig& config, const Sequences& sequences,
+                 int64_t past) {
+  const Tensor rows = context.empty({sequences.tokens()}, DType::I32);
+  for (int64_t s = 0; s < sequences.count(); ++s) {
+    int32_t* first = rows.data<int32_t>() + sequences.starts()[static_cast<size_t>(s)];
+    for (int64_t t = 0; t < sequences.length(s); ++t) first[t] = static_cast<int32_t>(t);
+  }
+  RopeTableOptions options = rope_options(config, sequences.longest());
+  options.first_position = past;
+  return {.table = rope_table(context, options, DType::F32), .positions = rows};
 }
 
 }  // namespace
 
 Decoder::Decoder(ModelConfig config) : config_(std::move(config)) {
-  if (config_.moe) throw bad_input({.what = "mixture-of-experts models can be counted, but not run yet"});
-  blocks_.resize(static_cast<size_t>(config_.layers));
-  ParameterLister lister(config_, parameters_);
-  lister.add("model.embed_tokens.weight", embedding_, {config_.vocabulary, config_.hidden});
-  for (size_t layer = 0; layer < blocks_.size(); ++layer)
-    lister.add_block(static_cast<int64_t>(layer), blocks_[layer]);
-  lister.add_norm("model.norm", final_norm_, config_.hidden);
-  if (!config_.tied) lister.add("lm_head.weight", head_, {config_.vocabulary, config_.hidden});
+  ParameterList list;
+  list.add("model.embed_tokens.weight", embedding_, {config_.vocabulary, config_.hidden});
+  blocks_.reserve(static_cast<size_t>(config_.layers));  // the list points into the blocks
+  for (int64_t layer = 0; layer < config_.layers; ++layer) {
+    blocks_.push_back(make_block(config_, layer));
+    blocks_.back().list_parameters(list, fmt::format("model.layers.{}.", layer));
+  }
+  final_norm_.options = block_shape(config_).norm;
+  list.add_norm("model.norm", final_norm_, config_.hidden);
+  if (!config_.tied) list.add("lm_head.weight", head_, {config_.vocabulary, config_.hidden});
+  parameters_ = list.take();
 }
 
 void Decoder::initialise(Engine& engine, const Random& random) {
@@ -36,74 +48,75 @@ void Decoder::initialise(Engine& engine, const Random& random) {
   }
 }
 
-Placement Decoder::place(const Context& context, const Sequences& sequences, int64_t past) {
-  const int64_t needed = past + sequences.longest();
-  if (!rope_.cos.defined() || rope_.cos.rows() < needed) {
-    // Twice as many: generation asks for one more each time.
-    rope_ = rope_table(context, rope_options(config_, 2 * needed), DType::F32);
-  }
-  const Tensor positions = context.empty({sequences.tokens()}, DType::I32);
-  for (int64_t s = 0; s < sequences.count(); ++s) {
-    for (int64_t t = 0; t < sequences.length(s); ++t) {
-      positions.data<int32_t>()[sequences.starts()[static_cast<size_t>(s)] + t] =
-          static_cast<int32_t>(past + t);
-    }
-  }
-  return {.rotary = {.table = rope_, .positions = positions}, .sequences = sequences, .past = past};
+DecoderState Decoder::make_state(const Context& context, int64_t capacity) const {
+  DecoderState state{.capacity = capacity};
+  for (const Block& block : blocks_) state.layers.push_back(block.mixer().make_state(context, capacity));
+  return state;
 }
 
-Var Decoder::block(const Context& context, int64_t layer, const Var& x, const Placement& placement,
-                   KvCache* cache) {
-  DecoderBlock& b = blocks_[static_cast<size_t>(layer)];
-  const auto watched_rows = [&](std::string_view point, const Var& value) {
-    return tap(context, {layer, point}, value.shape(), value);
-  };
-  const Var input = watched_rows(points::kAttentionInput, b.attention_norm.apply(context, x));
-  // A branch adds itself to the stream unless something happens to its output on the way, or somebody looks.
-  const auto is_direct = [&](std::string_view point, const Norm& norm) {
-    return !norm.present() && !config_.clip && !watched(context, {layer, point});
-  };
-  const auto added = [&](const Var& stream, std::string_view point, Norm& norm, const Var& y) {
-    return add(context, stream, watched_rows(point, finished(context, norm, config_.clip, y)));
-  };
-  AttentionCall call{.layer = layer, .placement = placement, .cache = cache};
-  const bool adds_attention =
-      is_direct(points::kAttentionOut, b.attention_out_norm) && b.attention.ends_in_projection();
-  if (adds_attention) call.residual = x;
-  const Var attended = b.attention.apply(context, input, call);
-  const Var middle = watched_rows(
-      points::kMiddle,
-      adds_attention ? attended : added(x, points::kAttentionOut, b.attention_out_norm, attended));
-  const Var mlp_input = watched_rows(points::kMlpInput, b.mlp_norm.apply(context, middle));
-  const bool adds_mlp = is_direct(points::kMlpOut, b.mlp_out_norm);
-  const Var fed = b.mlp.apply(context, mlp_input, adds_mlp ? middle : Var());
-  return watched_rows(points::kResidual,
-                      adds_mlp ? fed : added(middle, points::kMlpOut, b.mlp_out_norm, fed));
+Pass Decoder::begin(const Context& context, const Sequences& sequences, DecoderState* state) const {
+  SLUICE_ASSERT(state == nullptr || (sequences.count() == 1 && state->layers.size() == blocks_.size()),
+                "decoder: {} sequences go on in a state of {} layers", sequences.count(),
+                state->layers.size());
+  const int64_t past = state == nullptr ? 0 : state->tokens;
+  if (context.probe != nullptr) context.probe->begin_pass({sequences, past});
+  return {.sequences = sequences,
+          .rotary = rotary_of(context, config_, sequences, past),
+          .past = past,
+          .state = state};
 }
 
-Var Decoder::hidden(const Context& context, const Tensor& ids, const Placement& placement, KvCaches* caches) {
-  SLUICE_ASSERT(caches == nullptr || caches->size() == blocks_.size(), "decoder: {} caches for {} layers",
-                caches->size(), blocks_.size());
-  const auto watched_rows = [&](std::string_view point, const Var& value) {
-    return tap(context, {TapName::kNoLayer, point}, value.shape(), value);
+Var Decoder::embed(const Context& context, std::span<const int32_t> ids) const {
+  const auto tokens = static_cast<int64_t>(ids.size());
+  const Tensor input = Tensor::from<int32_t>(context.engine.pool(), {tokens}, ids);
+  const Var x = embedding(context, use(context, embedding_), input);
+  return tap(context, {TapName::kNoLayer, points::kEmbedding}, x);
+}
+
+// With a tape and recomputation the block is called a second time, by itself.
+LayerOutput Decoder::run_layer(const Context& context, const Var& x, const Pass& pass, int64_t layer) const {
+  const bool repeats = context.tape != nullptr && context.activations == Activations::Recompute;
+  const auto memory =
+      repeats && context.probe != nullptr ? std::make_shared<TapMemory>(*context.probe) : nullptr;
+  const auto block = [this, pass, layer, memory](const Context& inner, const std::vector<Var>& inputs) {
+    const Context probed = memory ? inner.with_probe(memory.get()) : inner;
+    const LayerOutput output =
+        blocks_[static_cast<size_t>(layer)].apply(probed, inputs[0], {.layer = layer, .pass = pass});
+    return std::vector<Var>{output.y, output.auxiliary_loss};
   };
-  if (context.probe != nullptr) context.probe->begin_pass({placement.sequences, placement.past});
-  Var x = watched_rows(points::kEmbedding, embedding(context, use(context, embedding_), ids));
-  for (int64_t layer = 0; layer < config_.layers; ++layer) {
-    KvCache* cache = caches == nullptr ? nullptr : &(*caches)[static_cast<size_t>(layer)];
-    x = run_block(context, activations_, {x},
-                  [this, layer, placement, cache](const Context& inner, const std::vector<Var>& inputs) {
-                    return block(inner, layer, inputs[0], placement, cache);
-                  });
+  const std::vector<Var> results = run_block(context, {x}, block);
+  if (memory) memory->repeat_from_now_on();
+  return {.y = results[0], .auxiliary_loss = results[1]};
+}
+
+LayerOutput Decoder::run(const Context& context, const Var& x, const Pass& pass, Range layers) const {
+  SLUICE_ASSERT(0 <= layers.begin && layers.begin <= layers.end && layers.end <= this->layers(),
+                "decoder: layers {} to {} of {}", layers.begin, layers.end, this->layers());
+  LayerOutput stream{.y = x};
+  std::vector<Var> losses;
+  for (int64_t layer = layers.begin; layer < layers.end; ++layer) {
+    stream = run_layer(context, stream.y, pass, layer);
+    losses.push_back(stream.auxiliary_loss);
   }
-  return watched_rows(points::kFinalNorm, final_norm_.apply(context, x));
+  return {.y = stream.y, .auxiliary_loss = sum_of_losses(context, losses)};
 }
 
-Var Decoder::logits(const Context& context, const Var& hidden) {
-  const LinearWeights weights{
-      .weight = use(context, output_weight()), .bias = {}, .int8 = output_weight().int8};
-  const Var y = linear(context, hidden, weights);
-  return tap(context, {TapName::kNoLayer, points::kLogits}, y.shape(), y);
+Var Decoder::finish(const Context& context, const Var& x) const {
+  return tap(context, {TapName::kNoLayer, points::kFinalNorm}, final_norm_.apply(context, x));
+}
+
+LayerOutput Decoder::forward(const Context& context, std::span<const int32_t> ids, const Sequences& sequences,
+                             DecoderState* state) const {
+  const Pass pass = begin(context, sequences, state);
+  LayerOutput output = run(context, embed(context, ids), pass, {0, layers()});
+  output.y = finish(context, output.y);
+  if (state != nullptr) state->tokens += sequences.tokens();
+  return output;
+}
+
+Var Decoder::logits(const Context& context, const Var& hidden) const {
+  const Var y = linear(context, hidden, {.weight = weight_of(context, output_weight())});
+  return tap(context, {TapName::kNoLayer, points::kLogits}, y);
 }
 
 }  // namespace sluice

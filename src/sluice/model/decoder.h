@@ -1,37 +1,15 @@
-// The decoder: embedding, blocks, final norm, output layer.
+// The decoder: embedding, blocks, final norm, output layer. Const in use: several passes, also on several
+// threads, may share one.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sluice/base/random.h"
 #include "sluice/model/config.h"
-#include "sluice/nn/attention.h"
-#include "sluice/ops/recompute.h"
+#include "sluice/nn/block.h"
 
 namespace sluice {
-
-struct DecoderBlock {
-  Norm attention_norm, mlp_norm;
-  Norm attention_out_norm, mlp_out_norm;  // sandwich norm
-  AttentionLayer attention;
-  Mlp mlp;
-};
-
-// What a parameter is for; training and conversion treat them differently.
-enum class ParameterRole { Matrix, Norm, Bias, GateConstant };
-
-// A parameter with the name under which checkpoints know it, gates stored as tensors of their own.
-struct NamedParameter {
-  Parameter* parameter;
-  Shape shape;
-  ParameterRole role = ParameterRole::Matrix;
-  // How training starts: normal with this standard deviation around `mean`.
-  double std = 0.0;
-  double mean = 0.0;
-};
-
-// Caches of all layers.
-using KvCaches = std::vector<KvCache>;
 
 class Decoder {
  public:
@@ -41,37 +19,39 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   const ModelConfig& config() const { return config_; }
+  int64_t layers() const { return static_cast<int64_t>(blocks_.size()); }
 
   // In the order of a checkpoint. The output layer is left out if it is tied.
   const std::vector<NamedParameter>& parameters() const { return parameters_; }
+  const Parameter& embedding_weight() const { return embedding_; }
+  const Parameter& output_weight() const { return config_.tied ? embedding_ : head_; }
 
   void initialise(Engine& engine, const Random& random);
 
-  // Whether blocks keep their intermediates for the gradient or compute them again; the values are the same.
-  void set_activations(Activations activations) { activations_ = activations; }
+  // Room for a sequence that grows to `capacity` tokens.
+  DecoderState make_state(const Context& context, int64_t capacity) const;
 
-  // Positions of sequences that start at `past`.
-  Placement place(const Context& context, const Sequences& sequences, int64_t past = 0);
+  // ids [N] through the whole model up to the final norm: y is [N, D]. With a state they go on behind its
+  // tokens, and it takes them in; there is one sequence then.
+  LayerOutput forward(const Context& context, std::span<const int32_t> ids, const Sequences& sequences,
+                      DecoderState* state = nullptr) const;
 
-  // ids [N] (i32) → the final norm's output [N, D]. Caches, if given, one per layer.
-  Var hidden(const Context& context, const Tensor& ids, const Placement& placement,
-             KvCaches* caches = nullptr);
+  // The same in its parts. A pass that begins is told to the context's probe.
+  Pass begin(const Context& context, const Sequences& sequences, DecoderState* state = nullptr) const;
+  Var embed(const Context& context, std::span<const int32_t> ids) const;
+  LayerOutput run(const Context& context, const Var& x, const Pass& pass, Range layers) const;
+  Var finish(const Context& context, const Var& x) const;
 
   // [N, D] → [N, V]
-  Var logits(const Context& context, const Var& hidden);
-
-  const Parameter& embedding_weight() const { return embedding_; }
-  Parameter& output_weight() { return config_.tied ? embedding_ : head_; }
+  Var logits(const Context& context, const Var& hidden) const;
 
  private:
-  Var block(const Context& context, int64_t layer, const Var& x, const Placement& placement, KvCache* cache);
+  LayerOutput run_layer(const Context& context, const Var& x, const Pass& pass, int64_t layer) const;
 
   ModelConfig config_;
   Parameter embedding_, head_;
-  std::vector<DecoderBlock> blocks_;
+  std::vector<Block> blocks_;
   Norm final_norm_;
-  Activations activations_ = Activations::Keep;
-  RopeTable rope_;  // as many positions as have been asked for so far
   std::vector<NamedParameter> parameters_;
 };
 

@@ -11,7 +11,7 @@ PackedQuery packed_query(const ModelConfig& config) {
   const bool per_head = config.gate_layout == GateLayout::PackedPerHead;
   const int64_t heads_per_run = per_head ? 1 : config.heads / config.kv_heads;
   const int64_t query_rows = heads_per_run * config.head_dim;
-  const int64_t gate_rows = heads_per_run * config.score_count(config.gates.front()) / config.heads;
+  const int64_t gate_rows = heads_per_run * config.sizes().score_count(config.gates.front()) / config.heads;
   PackedQuery packed;
   for (int64_t run = 0; run < config.heads / heads_per_run; ++run) {
     packed.query.push_back({.first = packed.rows, .count = query_rows});

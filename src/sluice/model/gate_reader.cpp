@@ -31,7 +31,7 @@ std::vector<int64_t> read_layers(const Json& json, int64_t layers) {
 
 // What makes no sense together is refused with the reason.
 void check(const Json& json, const GateSpec& gate) {
-  const bool on_heads = gate.position != GatePosition::G5;
+  const bool on_heads = gate.position->tensor != GatedTensor::Hidden;
   if (!on_heads && gate.form.granularity == Granularity::Headwise) {
     throw json.at("granularity")
         .unexpected("\"elementwise\"", "after the output projection there are no heads");
@@ -39,8 +39,7 @@ void check(const Json& json, const GateSpec& gate) {
   if (!on_heads && gate.form.sharing == Sharing::Shared) {
     throw json.at("sharing").unexpected("\"specific\"", "after the output projection there are no heads");
   }
-  const bool rotated = gate.position == GatePosition::G3 || gate.position == GatePosition::G4;
-  if (gate.order == GateOrder::BeforeNorm && !rotated) {
+  if (gate.order == GateOrder::BeforeNorm && !gate.position->normed_and_rotated) {
     throw json.at("order").unexpected("\"after_rope\"",
                                       "only keys (g3) and queries (g4) are normed and rotated");
   }
@@ -62,7 +61,7 @@ GateSpec read_gate(const Json& json, const ModelConfig& config) {
   json.allow_keys({"position", "granularity", "sharing", "mode", "activation", "input", "channels", "order",
                    "layers", "init_std", "bias", "bias_init"});
   GateSpec gate;
-  gate.position = json.choice("position", kPositions);
+  gate.position = json.choice<GatePosition>("position", kPositions);
   gate.form = read_form(json);
   gate.input = json.choice_or("input", gate.input, kInputs);
   if (gate.input == GateInput::Truncated)

@@ -7,7 +7,7 @@
 #include "sluice/base/interrupt.h"
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
-#include "sluice/model/decoder_parameters.h"
+#include "sluice/model/decoder.h"
 
 namespace sluice {
 

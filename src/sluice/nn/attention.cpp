@@ -1,5 +1,6 @@
 #include "sluice/nn/attention.h"
 
+#include "sluice/nn/tap_points.h"
 #include "sluice/ops/gate.h"
 
 namespace sluice {
@@ -18,120 +19,161 @@ Tensor append(const Tensor& cached, int64_t length, const Tensor& rows) {
     using T = decltype(zero);
     std::copy_n(rows.data<T>(), rows.count(), cached.data<T>() + length * width);
   });
-  return cached.first_rows(length + rows.rows());
+  return cached.rows_between(0, length + rows.rows());
+}
+
+KeyValueState* key_values(const LayerCall& call) {
+  auto* state = dynamic_cast<KeyValueState*>(call.state());
+  SLUICE_ASSERT(call.state() == nullptr || state != nullptr, "attention: the state of another kind of layer");
+  return state;
+}
+
+// attention(), with what a probe wants to know of its probabilities.
+Var probed_attention(const Context& context, const AttentionInputs& inputs, const LayerCall& call,
+                     AttentionOptions options) {
+  std::vector<Tensor> probs;
+  Tensor sink, entropy;
+  const Tap at_probs{call.layer, points::kProbs}, at_sink{call.layer, points::kSink},
+      at_entropy{call.layer, points::kEntropy};
+  if (is_probed(context, at_probs)) options.capture_probs = &probs;
+  if (is_probed(context, at_sink)) options.capture_sink = &sink;
+  if (is_probed(context, at_entropy)) options.capture_entropy = &entropy;
+  const Var y = attention(context, inputs, call.pass.sequences, options);
+  for (const Tensor& sequence : probs) show(context, at_probs, sequence);
+  if (sink.defined()) show(context, at_sink, sink);
+  if (entropy.defined()) show(context, at_entropy, entropy);
+  return y;
 }
 
 }  // namespace
 
-Var AttentionLayer::gated(const Context& context, GatePosition position, const AttentionCall& call,
-                          const Projected& from, const Var& y) {
-  const auto found = gates.find(position);
-  if (found == gates.end()) return y;
-  return found->second.apply(context, {call.layer, tap_point(position)}, from.scores.at(position), y);
+Attention::Attention(const AttentionLayerShape& shape) : shape_(shape), gates_(shape.gates, shape.sizes) {
+  q_norm_.options = k_norm_.options = head_norm_.options = shape.norm;
 }
 
-AttentionLayer::Projected AttentionLayer::project(const Context& context, const Var& x) {
-  std::vector<LinearWeights> layers = {q.weights(context), k.weights(context), v.weights(context)};
-  for (auto& [position, gate] : gates) {
-    if (gate.is_linear()) layers.push_back(gate.scores.weights(context));
-  }
-  const std::vector<Var> results = linears(context, x, layers);
-  Projected projected{.q = results[0], .k = results[1], .v = results[2], .scores = {}};
-  size_t next = 3;
-  for (auto& [position, gate] : gates)
-    projected.scores[position] = gate.is_linear() ? results[next++] : gate.scores_of(context, x);
-  return projected;
+void Attention::list_parameters(ParameterList& list, const std::string& layer) {
+  const std::string prefix = layer + "self_attn.";
+  const auto& [hidden, heads, kv_heads, head_dim] = shape_.sizes;
+  const int64_t query = heads * head_dim, kv = kv_heads * head_dim;
+  list.add_linear(prefix + "q_proj", q_, {query, hidden}, shape_.qkv_bias);
+  list.add_linear(prefix + "k_proj", k_, {kv, hidden}, shape_.qkv_bias);
+  list.add_linear(prefix + "v_proj", v_, {kv, hidden}, shape_.qkv_bias);
+  list.add_linear(prefix + "o_proj", o_, {hidden, query}, shape_.o_bias);
+  if (shape_.qk_norm) list.add_norm(prefix + "q_norm", q_norm_, head_dim);
+  if (shape_.qk_norm) list.add_norm(prefix + "k_norm", k_norm_, head_dim);
+  if (shape_.head_norm) list.add_norm(prefix + "sdpa_norm", head_norm_, head_dim);
+  gates_.list_parameters(list, prefix);
+}
+
+LayerCounts Attention::counts() const {
+  const auto& [hidden, heads, kv_heads, head_dim] = shape_.sizes;
+  const int64_t weights = hidden * head_dim * 2 * (heads + kv_heads);
+  const int64_t biases =
+      (shape_.qkv_bias ? (heads + 2 * kv_heads) * head_dim : 0) + (shape_.o_bias ? hidden : 0);
+  const int64_t norms = head_dim * ((shape_.qk_norm ? 2 : 0) + (shape_.head_norm ? 1 : 0));
+  LayerCounts counts{.parameters = {.attention = weights + biases, .norms = norms},
+                     .flops = {.products = 2 * weights, .per_context_token = 4 * heads * head_dim}};
+  counts += gates_.counts();
+  return counts;
+}
+
+std::unique_ptr<LayerState> Attention::make_state(const Context& context, int64_t capacity) const {
+  const Shape shape{capacity, shape_.sizes.kv_heads * shape_.sizes.head_dim};
+  auto state = std::make_unique<KeyValueState>();
+  state->k = context.empty(shape, DType::F32);
+  state->v = context.empty(shape, DType::F32);
+  return state;
+}
+
+bool Attention::takes_residual() const {
+  return gates_.at(GatePosition::G5) == nullptr;
+}
+
+Attention::Projected Attention::project(const Context& context, const Var& x, int64_t layer) const {
+  ScoredGates gates(gates_, layer);
+  std::vector<LinearWeights> layers = {q_.weights(context), k_.weights(context), v_.weights(context)};
+  gates.add_layers(context, layers);
+  std::vector<Var> results = linears(context, x, layers);
+  gates.take_scores(context, x, results);
+  return {.q = results[0], .k = results[1], .v = results[2], .gates = gates};
 }
 
 // Norms, rotation and the gates of queries, keys and values.
-void AttentionLayer::rotate(const Context& context, const AttentionCall& call, Projected& projected) {
-  const auto rotated = [&](Var y, Norm& norm, GatePosition position, int64_t count) {
-    const auto found = gates.find(position);
-    const bool before = found != gates.end() && found->second.spec.order == GateOrder::BeforeNorm;
-    if (before) y = gated(context, position, call, projected, y);
+void Attention::rotate(const Context& context, const LayerCall& call, Projected& projected) const {
+  const auto rotated = [&](Var y, const Norm& norm, GatePosition position, int64_t count) {
+    const Gate* gate = gates_.at(position);
+    const bool before = gate != nullptr && gate->spec().order == GateOrder::BeforeNorm;
+    if (before) y = projected.gates.apply(context, position, y);
     const Var weight = norm.present() ? use(context, norm.weight) : Var();
-    y = norm_rope(context, y, weight, call.placement.rotary, {.heads = count, .norm = norm.options});
-    return before ? y : gated(context, position, call, projected, y);
+    y = norm_rope(context, y, weight, call.pass.rotary, {.heads = count, .norm = norm.options});
+    return before ? y : projected.gates.apply(context, position, y);
   };
-  const auto seen = [&](std::string_view point, const Var& y, int64_t count) {
+  const auto seen = [&](const TapPoint& point, const Var& y, int64_t count) {
     return tap(context, {call.layer, point}, by_heads(y, count), y);
   };
-  projected.q = rotated(projected.q, q_norm, GatePosition::G4, heads);
-  projected.k = rotated(projected.k, k_norm, GatePosition::G3, kv_heads);
-  projected.v = gated(context, GatePosition::G2, call, projected, projected.v);
-  projected.q = seen(points::kQuery, projected.q, heads);
-  projected.k = seen(points::kKey, projected.k, kv_heads);
-  projected.v = seen(points::kValue, projected.v, kv_heads);
+  const int64_t heads = shape_.sizes.heads, kv_heads = shape_.sizes.kv_heads;
+  const Var q = rotated(projected.q, q_norm_, GatePosition::G4, heads);
+  const Var k = rotated(projected.k, k_norm_, GatePosition::G3, kv_heads);
+  const Var v = projected.gates.apply(context, GatePosition::G2, projected.v);
+  projected.q = seen(points::kQuery, q, heads);
+  projected.k = seen(points::kKey, k, kv_heads);
+  projected.v = seen(points::kValue, v, kv_heads);
 }
 
-// Whether attention itself can apply g1: nothing stands between the two, and nobody looks there.
-bool AttentionLayer::gates_while_mixing(const Context& context, int64_t layer) const {
-  const auto found = gates.find(GatePosition::G1);
-  if (found == gates.end() || found->second.spec.form.sharing == Sharing::Shared) return false;
-  if (head_norm.present() || head_silu) return false;
-  return !watched(context, {layer, points::kMixed}) && !watched(context, {layer, points::kGate});
+// Whether attention itself can apply its output's gate: nothing stands between the two, and nobody looks.
+bool Attention::gates_while_mixing(const Context& context, int64_t layer) const {
+  const Gate* gate = gates_.at(GatePosition::G1);
+  if (gate == nullptr || gate->spec().form.sharing == Sharing::Shared) return false;
+  if (head_norm_.present() || shape_.head_silu) return false;
+  return !is_probed(context, {layer, points::kMixed}) && !is_probed(context, {layer, gate->position()->tap});
 }
 
-// Attention's result with g1 and everything that stands before it.
-Var AttentionLayer::mix(const Context& context, const Projected& projected, const AttentionCall& call) {
+// Attention's result with its gate and everything that stands before it.
+Var Attention::mix(const Context& context, const Projected& projected, const LayerCall& call) const {
+  const int64_t heads = shape_.sizes.heads;
   AttentionInputs inputs{projected.q, projected.k, projected.v};
-  AttentionOptions options{.heads = heads, .kv_heads = kv_heads};
-  if (q.is_narrow()) options.weights = Precision::Bf16;
-  if (KvCache* cache = call.cache; cache != nullptr) {
-    options.past = cache->length;
-    inputs.k = Var(append(cache->k, cache->length, projected.k.value()));
-    inputs.v = Var(append(cache->v, cache->length, projected.v.value()));
-    cache->length += projected.k.rows();
+  AttentionOptions options{.heads = heads, .kv_heads = shape_.sizes.kv_heads};
+  if (is_narrow(q_.weight)) options.weights = Precision::Bf16;
+  if (const KeyValueState* state = key_values(call); state != nullptr) {
+    options.past = call.pass.past;
+    inputs.k = Var(append(state->k, call.pass.past, projected.k.value()));
+    inputs.v = Var(append(state->v, call.pass.past, projected.v.value()));
   }
   if (gates_while_mixing(context, call.layer)) {
-    options.gate = gates.at(GatePosition::G1).spec.form;
-    inputs.gate_scores = projected.scores.at(GatePosition::G1);
-    return watch(context, call, inputs, options);
+    options.gate = gates_.at(GatePosition::G1)->spec().form;
+    inputs.gate_scores = projected.gates.scores(GatePosition::G1);
+    return probed_attention(context, inputs, call, options);
   }
-  const Var y = watch(context, call, inputs, options);
+  const Var y = probed_attention(context, inputs, call, options);
   const Var mixed = tap(context, {call.layer, points::kMixed}, by_heads(y, heads), y);
-  return gated(context, GatePosition::G1, call, projected, controlled(context, mixed, call.placement));
+  return projected.gates.apply(context, GatePosition::G1, with_controls(context, mixed, call.pass));
 }
 
-// attention(), with what a probe wants to know of its probabilities.
-Var AttentionLayer::watch(const Context& context, const AttentionCall& call, const AttentionInputs& inputs,
-                          AttentionOptions options) const {
-  const int64_t layer = call.layer;
-  std::vector<Tensor> probs;
-  Tensor sink, entropy;
-  if (watched(context, {layer, points::kProbs})) options.capture_probs = &probs;
-  if (watched(context, {layer, points::kSink})) options.capture_sink = &sink;
-  if (watched(context, {layer, points::kEntropy})) options.capture_entropy = &entropy;
-  const Var y = attention(context, inputs, call.placement.sequences, options);
-  for (const Tensor& sequence : probs) context.probe->visit(context, {layer, points::kProbs}, sequence);
-  if (sink.defined()) context.probe->visit(context, {layer, points::kSink}, sink);
-  if (entropy.defined()) context.probe->visit(context, {layer, points::kEntropy}, entropy);
-  return y;
-}
-
-Var AttentionLayer::controlled(const Context& context, const Var& mixed, const Placement& placement) {
+Var Attention::with_controls(const Context& context, const Var& mixed, const Pass& pass) const {
+  const int64_t heads = shape_.sizes.heads;
   Var y = mixed;
-  if (head_norm.present()) {
+  if (head_norm_.present()) {
     // A rotation of no channels leaves the norm per head.
-    const Rotary still{.table = {.cos = context.empty({placement.rotary.table.cos.rows(), 0}, y.dtype()),
-                                 .sin = context.empty({placement.rotary.table.cos.rows(), 0}, y.dtype())},
-                       .positions = placement.rotary.positions};
-    y = norm_rope(context, y, use(context, head_norm.weight), still,
-                  {.heads = heads, .norm = head_norm.options});
+    const Shape no_channels{pass.rotary.table.cos.rows(), 0};
+    const Rotary unrotated{
+        .table = {.cos = context.empty(no_channels, y.dtype()), .sin = context.empty(no_channels, y.dtype())},
+        .positions = pass.rotary.positions};
+    y = norm_rope(context, y, use(context, head_norm_.weight), unrotated,
+                  {.heads = heads, .norm = head_norm_.options});
   }
   // x · sigmoid(x) is a gate whose scores are x itself.
-  return head_silu ? gate(context, y, y, heads, {}) : y;
+  return shape_.head_silu ? gate(context, y, y, heads, {}) : y;
 }
 
-Var AttentionLayer::apply(const Context& context, const Var& x, const AttentionCall& call) {
-  Projected projected = project(context, x);
+LayerOutput Attention::apply(const Context& context, const Var& x, const LayerCall& call) const {
+  Projected projected = project(context, x, call.layer);
   rotate(context, call, projected);
-  const Var modulated = mix(context, projected, call);
-  const Var input = tap(context, {call.layer, points::kGated}, by_heads(modulated, heads), modulated);
+  const Var mixed = mix(context, projected, call);
+  const Var input = tap(context, {call.layer, points::kGated}, by_heads(mixed, shape_.sizes.heads), mixed);
   if (!call.residual.value().defined())
-    return gated(context, GatePosition::G5, call, projected, o.apply(context, input));
-  SLUICE_ASSERT(ends_in_projection(), "attention: a residual before the gate g5");
-  return add_linear(context, call.residual, input, o.weights(context));
+    return {.y = projected.gates.apply(context, GatePosition::G5, o_.apply(context, input))};
+  SLUICE_ASSERT(takes_residual(), "attention: a residual before the gate of the output");
+  return {.y = add_linear(context, call.residual, input, o_.weights(context))};
 }
 
 }  // namespace sluice

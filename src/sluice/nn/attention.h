@@ -1,67 +1,52 @@
-// The attention half of a block: projections, norms, rotation, gates at five positions, the controls of the
-// paper.
+// Attention as a mixer: projections, norms, rotation, gates at five positions, the controls of the paper.
 #pragma once
 
-#include <map>
-#include <optional>
-
 #include "sluice/nn/gate.h"
+#include "sluice/nn/mixer.h"
 #include "sluice/ops/attention.h"
-#include "sluice/ops/norm_rope.h"
-#include "sluice/ops/sequences.h"
 
 namespace sluice {
 
-// Keys and values of the tokens so far, for one layer of one sequence.
-struct KvCache {
-  Tensor k, v;         // [capacity, K · hd]
-  int64_t length = 0;  // rows in use
-};
-
-// Where a batch's tokens stand.
-struct Placement {
-  Rotary rotary;
-  Sequences sequences;
-  int64_t past = 0;  // tokens before them, in a cache
-};
-
-// Where in a model an attention layer is applied.
-struct AttentionCall {
-  int64_t layer = 0;
-  const Placement& placement;
-  // The new keys and values are appended to it and the queries see all of it; the batch is then one sequence.
-  KvCache* cache = nullptr;
-  Var residual = {};  // added to the output; a default Var is none
-};
-
-struct AttentionLayer {
-  int64_t heads = 0, kv_heads = 0;
-  Linear q, k, v, o;
-  Norm q_norm, k_norm;
-  Norm head_norm;          // control: norm of each head's output
+struct AttentionLayerShape {
+  BlockSizes sizes;
+  NormOptions norm = {};
+  bool qk_norm = true;
+  bool qkv_bias = false, o_bias = false;
+  bool head_norm = false;  // control: norm of each head's output
   bool head_silu = false;  // control: SiLU on the output
-  std::map<GatePosition, Gate> gates;
+  std::vector<GateSpec> gates = {};
+};
 
-  // x [N, D] is the block's input after its norm.
-  Var apply(const Context& context, const Var& x, const AttentionCall& call);
+// Keys and values of the tokens so far.
+struct KeyValueState : LayerState {
+  Tensor k, v;  // [capacity, K · hd]
+};
 
-  // Whether apply() can take a residual: nothing stands behind the output projection.
-  bool ends_in_projection() const { return !gates.contains(GatePosition::G5); }
+class Attention : public Mixer {
+ public:
+  explicit Attention(const AttentionLayerShape& shape);
+
+  void list_parameters(ParameterList& list, const std::string& layer) override;
+  LayerCounts counts() const override;
+  std::unique_ptr<LayerState> make_state(const Context& context, int64_t capacity) const override;
+  LayerOutput apply(const Context& context, const Var& x, const LayerCall& call) const override;
+  bool takes_residual() const override;
 
  private:
   struct Projected {
     Var q, k, v;
-    std::map<GatePosition, Var> scores;
+    ScoredGates gates;
   };
-  Projected project(const Context& context, const Var& x);
-  void rotate(const Context& context, const AttentionCall& call, Projected& projected);
-  Var gated(const Context& context, GatePosition position, const AttentionCall& call, const Projected& from,
-            const Var& y);
+  Projected project(const Context& context, const Var& x, int64_t layer) const;
+  void rotate(const Context& context, const LayerCall& call, Projected& projected) const;
   bool gates_while_mixing(const Context& context, int64_t layer) const;
-  Var mix(const Context& context, const Projected& projected, const AttentionCall& call);
-  Var watch(const Context& context, const AttentionCall& call, const AttentionInputs& inputs,
-            AttentionOptions options) const;
-  Var controlled(const Context& context, const Var& mixed, const Placement& placement);
+  Var mix(const Context& context, const Projected& projected, const LayerCall& call) const;
+  Var with_controls(const Context& context, const Var& mixed, const Pass& pass) const;
+
+  AttentionLayerShape shape_;
+  Linear q_, k_, v_, o_;
+  Norm q_norm_, k_norm_, head_norm_;
+  GateSet gates_;
 };
 
 }  // namespace sluice

@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "sluice/kernels/gate.h"
+#include "sluice/nn/gate_position.h"
 
 namespace sluice {
-
-// The tensor that a gate modulates, with the paper's names: the output of attention per head (G1), values
-// (G2), keys (G3), queries (G4), the output of the block's last projection (G5).
-enum class GatePosition { G1, G2, G3, G4, G5 };
 
 // What the scores are computed from: the block's normed input, a learned constant, or the input's first
 // channels.

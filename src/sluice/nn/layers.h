@@ -1,8 +1,7 @@
-// The plain layers of a decoder block: parameters and the op that uses them.
+// The plain layers of a block: parameters and the op that uses them.
 #pragma once
 
-#include "sluice/nn/tap.h"
-#include "sluice/ops/feed_forward.h"
+#include "sluice/ops/linear.h"
 #include "sluice/ops/rms_norm.h"
 
 namespace sluice {
@@ -11,16 +10,11 @@ struct Linear {
   Parameter weight;     // [out, in]
   Parameter bias = {};  // [out]; undefined: none
 
-  LinearWeights weights(const Context& context) {
-    return {.weight = use(context, weight),
-            .bias = bias.value.defined() ? use(context, bias) : Var(),
-            .int8 = weight.int8};
+  LinearWeights weights(const Context& context) const {
+    return {.weight = weight_of(context, weight), .bias = bias.value.defined() ? use(context, bias) : Var()};
   }
 
-  // Less than f32: what is computed around it need not be more precise than bf16.
-  bool is_narrow() const { return weight.int8 != nullptr || weight.value.dtype() == DType::BF16; }
-
-  Var apply(const Context& context, const Var& x) { return linear(context, x, weights(context)); }
+  Var apply(const Context& context, const Var& x) const { return linear(context, x, weights(context)); }
 };
 
 struct Norm {
@@ -29,20 +23,8 @@ struct Norm {
 
   bool present() const { return weight.value.defined(); }
 
-  Var apply(const Context& context, const Var& x) {
+  Var apply(const Context& context, const Var& x) const {
     return present() ? rms_norm(context, x, use(context, weight), options) : x;
-  }
-};
-
-// down(silu(gate(x)) · up(x))
-struct Mlp {
-  Linear gate, up, down;
-
-  // Added to a residual unless that is a default Var.
-  Var apply(const Context& context, const Var& x, const Var& residual = {}) {
-    return feed_forward(
-        context, x, {.gate = gate.weights(context), .up = up.weights(context), .down = down.weights(context)},
-        residual);
   }
 };
 

@@ -2,7 +2,6 @@
 // call tap(); they never know who listens.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -10,6 +9,31 @@
 #include "sluice/ops/tape.h"
 
 namespace sluice {
+
+// What a value has for each token. Shapes: N tokens, D hidden, H query heads, K key/value heads, hd head_dim,
+// V vocabulary.
+enum class TapAxes {
+  Hidden,         // [N, D]
+  QueryHeads,     // [N, H, hd]
+  KeyValueHeads,  // [N, K, hd]
+  Gate,           // [N, heads, width] of the gate that makes it
+  PerHead,        // [N, H]
+  Probabilities,  // [H, T, T] for each sequence
+  Vocabulary,     // [N, V]
+};
+
+enum class TapPlace { Layer, Model };       // in every layer that has it, or once
+enum class TapAccess { Change, ReadOnly };  // read-only: nothing is computed from it, a change had no effect
+
+// A point that values can be seen at. It is declared with its axes, or it is none.
+struct TapPoint {
+  std::string_view name;
+  TapAxes axes;
+  TapPlace place = TapPlace::Layer;
+  TapAccess access = TapAccess::Change;
+
+  constexpr operator std::string_view() const { return name; }
+};
 
 // "layers.3.attn.q", or "final.norm" outside the layers.
 struct TapName {
@@ -21,49 +45,7 @@ struct TapName {
   std::string text() const;
 };
 
-// The points, in the order in which a forward pass meets them. Shapes: N tokens, D hidden, H query heads, K
-// key/value heads, hd head_dim, V vocabulary.
-namespace points {
-inline constexpr std::string_view kEmbedding = "embedding";        // [N, D]
-inline constexpr std::string_view kAttentionInput = "attn.input";  // [N, D], after the norm: what gates see
-inline constexpr std::string_view kQuery = "attn.q";               // [N, H, hd], normed, rotated and gated
-inline constexpr std::string_view kKey = "attn.k";                 // [N, K, hd]
-inline constexpr std::string_view kValue = "attn.v";               // [N, K, hd]
-inline constexpr std::string_view kProbs = "attn.probs";  // [H, T, T] per sequence; can only be watched
-inline constexpr std::string_view kSink = "attn.sink";    // [N, H], the probability on key 0; likewise
-inline constexpr std::string_view kEntropy =
-    "attn.entropy";                                       // [N, H], of the probabilities, in nats; likewise
-inline constexpr std::string_view kMixed = "attn.mixed";  // [N, H, hd], attention's output before the gate
-inline constexpr std::string_view kGate = "attn.gate";    // [N, H, hd or 1], what g1 applies
-inline constexpr std::string_view kGateG2 = "attn.gate_g2";    // [N, K, hd or 1]
-inline constexpr std::string_view kGateG3 = "attn.gate_g3";    // [N, K, hd or 1]
-inline constexpr std::string_view kGateG4 = "attn.gate_g4";    // [N, H, hd or 1]
-inline constexpr std::string_view kGateG5 = "attn.gate_g5";    // [N, 1, D]
-inline constexpr std::string_view kGated = "attn.gated";       // [N, H, hd], the input of o_proj
-inline constexpr std::string_view kAttentionOut = "attn.out";  // [N, D]
-inline constexpr std::string_view kMiddle = "resid_mid";       // [N, D], after the attention residual
-inline constexpr std::string_view kMlpInput = "mlp.input";     // [N, D]
-inline constexpr std::string_view kMlpOut = "mlp.out";         // [N, D]
-inline constexpr std::string_view kResidual = "resid";         // [N, D], the block's output
-inline constexpr std::string_view kFinalNorm = "final.norm";   // [N, D]
-inline constexpr std::string_view kLogits = "logits";          // [N, V]
-
-inline constexpr std::array kAll = {
-    kEmbedding, kAttentionInput, kQuery,  kKey,      kValue,     kProbs,  kSink,  kEntropy,
-    kMixed,     kGate,           kGateG2, kGateG3,   kGateG4,    kGateG5, kGated, kAttentionOut,
-    kMiddle,    kMlpInput,       kMlpOut, kResidual, kFinalNorm, kLogits};
-
-// Values that nothing is computed from: a change would have no effect.
-inline bool can_only_be_watched(std::string_view point) {
-  return point == kProbs || point == kSink || point == kEntropy;
-}
-
-inline bool is_outside_layers(std::string_view point) {
-  return point == kEmbedding || point == kFinalNorm || point == kLogits;
-}
-}  // namespace points
-
-// The tokens of one forward pass: sequences, which begin after `past` tokens that are in a cache.
+// The tokens of one forward pass: sequences, which begin after `past` tokens of earlier passes.
 struct PassTokens {
   const Sequences& sequences;
   int64_t past = 0;
@@ -83,12 +65,26 @@ class Probe {
   virtual Tensor visit(const Context& context, const TapName& name, const Tensor& value) = 0;
 };
 
-inline bool watched(const Context& context, const TapName& name) {
-  return context.probe != nullptr && context.probe->wants(name);
+// A declared point in a layer, or outside of them.
+struct Tap {
+  int64_t layer = TapName::kNoLayer;
+  const TapPoint& point;
+
+  TapName name() const { return {layer, point.name}; }
+};
+
+inline bool is_probed(const Context& context, const Tap& tap) {
+  return context.probe != nullptr && context.probe->wants(tap.name());
 }
 
 // The value, after a probe has seen it under `shape`. A replaced value is a constant: no gradient flows
 // through it.
-Var tap(const Context& context, const TapName& name, const Shape& shape, const Var& value);
+Var tap(const Context& context, const Tap& at, const Shape& shape, const Var& value);
+
+// The same under the value's own shape.
+Var tap(const Context& context, const Tap& at, const Var& value);
+
+// For read-only points, where is_probed() said yes: the probe sees the value.
+void show(const Context& context, const Tap& at, const Tensor& value);
 
 }  // namespace sluice

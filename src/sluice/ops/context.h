@@ -10,22 +10,28 @@
 namespace sluice {
 
 class Tape;
-class Probe;          // nn/tap.h
-class PackedWeights;  // ops/packed_weights.h
+class Probe;  // nn/tap.h
 
 // What the operands of matrix products are rounded to; sums, and everything else, are f32 either way.
 enum class Precision { F32, Bf16 };
 
+// Whether a weight that a product packs is packed for that one use, or stays packed for the next.
+enum class Packing { Once, Keep };
+
+// Whether blocks keep their intermediates for the gradient or compute them again; the values are the same.
+enum class Activations { Keep, Recompute };
+
 struct Context {
   Engine& engine;
   Tape* tape = nullptr;    // none: inference, nothing is kept
-  Probe* probe = nullptr;  // none: nobody watches
+  Probe* probe = nullptr;  // none: nobody looks
   Precision precision = Precision::F32;
-  PackedWeights* packed = nullptr;  // none: weights are packed anew for every product
+  Packing packing = Packing::Once;
+  Activations activations = Activations::Keep;
 
-  Context with_tape(Tape* other) const { return {engine, other, probe, precision, packed}; }
-  Context with_probe(Probe* other) const { return {engine, tape, other, precision, packed}; }
-  Context with_packed(PackedWeights* other) const { return {engine, tape, probe, precision, other}; }
+  Context with_tape(Tape* other) const { return with(&Context::tape, other); }
+  Context with_probe(Probe* other) const { return with(&Context::probe, other); }
+  Context with_packing(Packing other) const { return with(&Context::packing, other); }
 
   const Threads& threads() const { return engine.threads(); }
 
@@ -45,6 +51,14 @@ struct Context {
   Tensor empty(const Shape& shape, DType dtype) const { return Tensor::empty(engine.pool(), shape, dtype); }
   Tensor zeros(const Shape& shape, DType dtype) const { return Tensor::zeros(engine.pool(), shape, dtype); }
   Tensor empty_like(const Tensor& other) const { return empty(other.shape(), other.dtype()); }
+
+ private:
+  template <class Value>
+  Context with(Value Context::*member, Value value) const {
+    Context other = *this;
+    other.*member = value;
+    return other;
+  }
 };
 
 // Calls body(T{}) with the C++ type of a floating-point dtype that kernels compute in.

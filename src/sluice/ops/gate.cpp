@@ -1,5 +1,7 @@
 #include "sluice/ops/gate.h"
 
+#include <algorithm>
+
 namespace sluice {
 namespace {
 
@@ -31,6 +33,19 @@ void backward(const Saved& saved, Gradients& gradients) {
   gradients.add(saved.scores.slot(), std::move(dscores));
 }
 
+// The gradient of a gate that multiplies ones: d(1 · a) is da.
+template <class T>
+void backward_of_values(const Var& scores, const GateShape& shape, Gradients& gradients) {
+  const Context& context = gradients.context();
+  const Tensor ones = context.empty_like(scores.value());
+  std::ranges::fill(ones.values<T>(), T(1));
+  Saved saved{Var(ones), scores, shape, {}};
+  // Only the gradient of the ones would need it.
+  if (shape.form.sharing == Sharing::Shared)
+    saved.mean = context.zeros({scores.rows(), shape.score_width()}, scores.dtype());
+  backward<T>(saved, gradients);
+}
+
 }  // namespace
 
 Var gate(const Context& context, const Var& x, const Var& scores, int64_t heads, const GateForm& form) {
@@ -57,21 +72,25 @@ Var gate(const Context& context, const Var& x, const Var& scores, int64_t heads,
   });
 }
 
-Tensor gate_values(const Context& context, const Tensor& scores, int64_t heads, const GateForm& form) {
+Var gate_values(const Context& context, const Var& scores, int64_t heads, const GateForm& form) {
   SLUICE_ASSERT(heads > 0 && scores.cols() % heads == 0, "gate_values: {} columns for {} heads",
                 scores.cols(), heads);
   const int64_t width = scores.cols() / heads;
   SLUICE_ASSERT(form.granularity == Granularity::Elementwise || width == 1,
                 "gate_values: {} scores per head of a headwise gate", width);
-  Tensor values = context.empty({scores.rows(), heads, width}, scores.dtype());
+  // Values are applied to nothing: a head is as wide as its scores, and how they are applied does not matter.
+  const GateShape shape{
+      .heads = heads, .head_dim = width, .form = {.activation = form.activation, .sharing = form.sharing}};
+  Tensor values = context.empty_like(scores.value());
   with_compute_type("gate_values", scores.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    const GateValues<T> args{.shape = {.heads = heads, .head_dim = width, .form = form},
-                             .scores = scores.data<T>(),
-                             .values = values.data<T>()};
+    const GateValues<T> args{.shape = shape, .scores = scores.value().data<T>(), .values = values.data<T>()};
     context.run(context.kernels<T>().gate_values, args, scores.rows(), scores.cols());
   });
-  return values;
+  return result(context, std::move(values), {scores.slot()}, [scores, shape](Gradients& gradients) {
+    with_compute_type("gate_values", scores.dtype(),
+                      [&](auto zero) { backward_of_values<decltype(zero)>(scores, shape, gradients); });
+  });
 }
 
 }  // namespace sluice

@@ -4,22 +4,21 @@
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/matmul.h"
-#include "sluice/ops/packed_weights.h"
-#include "sluice/ops/weight_product.h"
 
 namespace sluice {
 namespace {
 
 // Shapes: x [N, D], weight [V, D], logits [chunk, V].
 struct Saved {
-  Var x, weight;
+  Var x;
+  Weight weight;
   Tensor targets;
   Tensor log_sum_exp;  // [N]
   int64_t chunk;
   int64_t counted;  // targets that are not ignored
 
   int64_t width() const { return x.cols(); }
-  int64_t vocabulary() const { return weight.rows(); }
+  int64_t vocabulary() const { return weight.outputs(); }
   Tensor logits(const Context& context) const {
     return context.empty({std::min(chunk, x.rows()), vocabulary()}, x.dtype());
   }
@@ -33,29 +32,39 @@ void for_chunks(const Saved& saved, const Body& body) {
   }
 }
 
-// The weight is packed once for all chunks. For a single one it is packed part by part instead, which takes
-// less memory.
-Context reusing_packed(const Context& context, const Saved& saved, PackedWeights& own) {
-  const bool again = context.packed == nullptr && saved.x.rows() > saved.chunk;
-  return again ? context.with_packed(&own) : context;
+// The weight is packed once for all chunks, by a handle of its own that keeps it no longer than that. For a
+// single one it is packed part by part instead, which takes less memory.
+struct ChunkWeight {
+  Context context;
+  Weight weight;
+
+  ChunkWeight(const Context& outer, const Saved& saved)
+      : context(outer.with_packing(several(saved) ? Packing::Keep : outer.packing)),
+        weight(outer.packing == Packing::Once && several(saved) ? Weight(saved.weight.dense())
+                                                                : saved.weight) {}
+
+  static bool several(const Saved& saved) { return saved.x.rows() > saved.chunk; }
+};
+
+template <class T>
+StoreSums<T> store_to(T* c, int64_t rows, int64_t columns) {
+  return {.m = rows, .n = columns, .c = c, .c_stride = columns};
 }
 
 template <class T>
-void compute_logits(const Context& context, const Saved& saved, Range rows, T* logits) {
-  weight_product<T>(context, {.x = saved.x.value().data<T>() + rows.begin * saved.width(),
-                              .rows = rows.size(),
-                              .weight = saved.weight.value(),
-                              .y = logits});
+void compute_logits(const ChunkWeight& chunk, const Saved& saved, Range rows, T* logits) {
+  ProductInput x(saved.x.value().rows_between(rows.begin, rows.end));
+  multiply_forward<T>(chunk.context, x, chunk.weight, store_to(logits, rows.size(), saved.vocabulary()));
 }
 
 template <class T>
 void forward(const Context& outer, const Saved& saved, const Tensor& loss) {
-  PackedWeights own;
-  const Context context = reusing_packed(outer, saved, own);
+  const ChunkWeight weight(outer, saved);
+  const Context& context = weight.context;
   const Tensor logits = saved.logits(context);
   const Tensor losses = context.empty({saved.x.rows()}, saved.x.dtype());
   for_chunks(saved, [&](Range rows) {
-    compute_logits(context, saved, rows, logits.data<T>());
+    compute_logits(weight, saved, rows, logits.data<T>());
     const CrossEntropyForward<T> args{.logits = logits.data<T>(),
                                       .targets = saved.targets.data<int32_t>() + rows.begin,
                                       .vocabulary = saved.vocabulary(),
@@ -67,10 +76,9 @@ void forward(const Context& outer, const Saved& saved, const Tensor& loss) {
   *loss.data<T>() = static_cast<T>(sum(context, losses) / counted);
 }
 
-template <class T>
 struct Chunk {
   Range rows;
-  const T* dlogits;
+  Tensor dlogits;  // of at least as many rows
 };
 
 // Undefined tensors where no gradient is wanted.
@@ -80,71 +88,70 @@ struct Targets {
 
 // dx = dlogits · W for one chunk, dW += dlogitsᵀ · x over all of them.
 template <class T>
-void spread(const Context& context, const Saved& saved, const Chunk<T>& chunk, const Targets& targets) {
+void spread(const ChunkWeight& weight, const Saved& saved, const Chunk& chunk, const Targets& targets) {
   const auto& [rows, dlogits] = chunk;
   const auto& [dx, dw] = targets;
   const int64_t width = saved.width();
   if (dx.tensor.defined()) {
-    weight_product<T>(context, {.x = dlogits,
-                                .rows = rows.size(),
-                                .weight = saved.weight.value(),
-                                .transpose = Transpose::No,
-                                .y = dx.tensor.data<T>() + rows.begin * width,
-                                .output = dx.output});
+    StoreSums<T> to = store_to(dx.tensor.data<T>() + rows.begin * width, rows.size(), width);
+    if (dx.output == Output::Accumulate) to.addend = to.c;
+    to.addend_stride = width;
+    multiply_backward<T>(weight.context, dlogits.rows_between(0, rows.size()), weight.weight, to);
   }
   if (dw.tensor.defined()) {
-    matmul<T>(context, {.m = saved.vocabulary(),
-                        .n = width,
-                        .k = rows.size(),
-                        .a = dlogits,
-                        .a_stride = saved.vocabulary(),
-                        .a_transpose = Transpose::Yes,
-                        .b = saved.x.value().data<T>() + rows.begin * width,
-                        .b_stride = width,
-                        .c = dw.tensor.data<T>(),
-                        .c_stride = width,
-                        .output = rows.begin == 0 ? dw.output : Output::Accumulate});
+    matmul<T>(weight.context, {.m = saved.vocabulary(),
+                               .n = width,
+                               .k = rows.size(),
+                               .a = dlogits.data<T>(),
+                               .a_stride = saved.vocabulary(),
+                               .a_transpose = Transpose::Yes,
+                               .b = saved.x.value().data<T>() + rows.begin * width,
+                               .b_stride = width,
+                               .c = dw.tensor.data<T>(),
+                               .c_stride = width,
+                               .output = rows.begin == 0 ? dw.output : Output::Accumulate});
   }
 }
 
 template <class T>
 void backward(const Saved& saved, Gradients& gradients) {
-  PackedWeights own;
-  const Context context = reusing_packed(gradients.context(), saved, own);
+  const ChunkWeight weight(gradients.context(), saved);
+  const Context& context = weight.context;
   const Tensor logits = saved.logits(context);
   const auto target_for = [&](const Var& var) {
     return var.wants_gradient() ? gradients.target(var.slot(), var.shape(), var.dtype()) : Destination{};
   };
-  const Targets targets{.dx = target_for(saved.x), .dw = target_for(saved.weight)};
+  const Targets targets{.dx = target_for(saved.x), .dw = target_for(saved.weight.dense())};
   const bool untouched = saved.x.rows() == 0 && targets.dw.output == Output::Overwrite;
   if (untouched && targets.dw.tensor.defined()) targets.dw.tensor.fill_zero();
   const T dloss = *gradients.dy().data<T>();
   for_chunks(saved, [&](Range rows) {
-    compute_logits(context, saved, rows, logits.data<T>());
+    compute_logits(weight, saved, rows, logits.data<T>());
     const CrossEntropyBackward<T> args{.logits = logits.data<T>(),
                                        .targets = saved.targets.data<int32_t>() + rows.begin,
                                        .log_sum_exp = saved.log_sum_exp.data<T>() + rows.begin,
                                        .vocabulary = saved.vocabulary(),
                                        .factor = dloss / static_cast<T>(std::max<int64_t>(saved.counted, 1))};
     context.run(context.kernels<T>().cross_entropy_backward, args, rows.size(), args.vocabulary);
-    spread<T>(context, saved, {rows, logits.data<T>()}, targets);
+    spread<T>(weight, saved, {rows, logits}, targets);
   });
 }
 
 }  // namespace
 
-Var linear_cross_entropy(const Context& context, const Var& x, const Var& weight, const Tensor& targets,
+Var linear_cross_entropy(const Context& context, const Var& x, const Weight& weight, const Tensor& targets,
                          const LinearCrossEntropyOptions& options) {
-  SLUICE_ASSERT(x.cols() == weight.cols(), "linear_cross_entropy: input has {} columns, weight {}", x.cols(),
-                weight.cols());
+  SLUICE_ASSERT(x.cols() == weight.inputs(), "linear_cross_entropy: input has {} columns, weight {}",
+                x.cols(), weight.inputs());
   SLUICE_ASSERT(targets.count() == x.rows(), "linear_cross_entropy: {} targets for {} rows", targets.count(),
                 x.rows());
-  SLUICE_ASSERT(options.chunk > 0 && weight.rows() > 0, "linear_cross_entropy: chunk {}, vocabulary {}",
-                options.chunk, weight.rows());
+  SLUICE_ASSERT(options.chunk > 0 && weight.outputs() > 0, "linear_cross_entropy: chunk {}, vocabulary {}",
+                options.chunk, weight.outputs());
   const auto ids = targets.values<int32_t>();
-  SLUICE_ASSERT(std::ranges::all_of(
-                    ids, [&](int32_t id) { return id == kIgnoredTarget || (id >= 0 && id < weight.rows()); }),
-                "linear_cross_entropy: a target lies outside the vocabulary of {}", weight.rows());
+  SLUICE_ASSERT(
+      std::ranges::all_of(
+          ids, [&](int32_t id) { return id == kIgnoredTarget || (id >= 0 && id < weight.outputs()); }),
+      "linear_cross_entropy: a target lies outside the vocabulary of {}", weight.outputs());
   const Saved saved{.x = x,
                     .weight = weight,
                     .targets = targets,
@@ -154,7 +161,7 @@ Var linear_cross_entropy(const Context& context, const Var& x, const Var& weight
   Tensor loss = context.empty({}, x.dtype());
   with_compute_type("linear_cross_entropy", x.dtype(),
                     [&](auto zero) { forward<decltype(zero)>(context, saved, loss); });
-  return result(context, std::move(loss), {x.slot(), weight.slot()}, [saved](Gradients& gradients) {
+  return result(context, std::move(loss), {x.slot(), weight.dense().slot()}, [saved](Gradients& gradients) {
     with_compute_type("linear_cross_entropy", saved.x.dtype(),
                       [&](auto zero) { backward<decltype(zero)>(saved, gradients); });
   });

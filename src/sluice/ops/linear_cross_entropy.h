@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sluice/kernels/loss.h"
-#include "sluice/ops/tape.h"
+#include "sluice/ops/weight.h"
 
 namespace sluice {
 
@@ -13,7 +13,7 @@ struct LinearCrossEntropyOptions {
 // Mean over the targets of -log softmax(x[N, D] · weight[V, D]ᵀ)[target], a tensor of rank 0. targets[N]
 // (i32) lie in [0, V) or are kIgnoredTarget; with no target left the loss is 0. Backward computes the logits
 // a second time, which costs one product more but no memory.
-Var linear_cross_entropy(const Context& context, const Var& x, const Var& weight, const Tensor& targets,
+Var linear_cross_entropy(const Context& context, const Var& x, const Weight& weight, const Tensor& targets,
                          const LinearCrossEntropyOptions& options = {});
 
 }  // namespace sluice

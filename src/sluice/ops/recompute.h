@@ -9,13 +9,12 @@
 namespace sluice {
 
 // A pure function of its inputs and of parameters that it takes with use(): called twice, it must do the same
-// twice.
-using Block = std::function<Var(const Context&, const std::vector<Var>& inputs)>;
+// twice. A result may be a default Var: there is none.
+using BlockFunction = std::function<std::vector<Var>(const Context&, const std::vector<Var>& inputs)>;
 
-enum class Activations { Keep, Recompute };
-
-// block(inputs), its intermediates kept or not. Both ways give bitwise the same values and gradients.
-Var run_block(const Context& context, Activations activations, const std::vector<Var>& inputs,
-              const Block& block);
+// block(inputs), its intermediates kept or not as the context says. Both ways give bitwise the same values
+// and gradients.
+std::vector<Var> run_block(const Context& context, const std::vector<Var>& inputs,
+                           const BlockFunction& block);
 
 }  // namespace sluice

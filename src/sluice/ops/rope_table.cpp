@@ -12,7 +12,8 @@ RopeTable rope_table(const Context& context, const RopeTableOptions& options, DT
     using T = decltype(zero);
     for (int64_t position = 0; position < options.positions; ++position) {
       for (int64_t c = 0; c < pairs; ++c) {
-        const double angle = static_cast<double>(position) * options.frequencies[static_cast<size_t>(c)];
+        const double angle = static_cast<double>(options.first_position + position) *
+                             options.frequencies[static_cast<size_t>(c)];
         table.cos.data<T>()[position * pairs + c] = static_cast<T>(options.amplitude * std::cos(angle));
         table.sin.data<T>()[position * pairs + c] = static_cast<T>(options.amplitude * std::sin(angle));
       }

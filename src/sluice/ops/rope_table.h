@@ -13,7 +13,8 @@ struct RopeTable {
 };
 
 struct RopeTableOptions {
-  int64_t positions = 0;
+  int64_t positions = 0;                 // rows of the table
+  int64_t first_position = 0;            // of its first row
   std::vector<double> frequencies = {};  // radians per position, one for each pair of channels
   double amplitude = 1.0;                // of both; YaRN makes it larger than 1
 };

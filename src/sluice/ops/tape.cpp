@@ -42,6 +42,10 @@ Destination Gradients::target(Slot slot, const Shape& shape, DType dtype) {
   return {grad, Output::Accumulate};
 }
 
+bool Gradients::has(Slot slot) const {
+  return slot && tape_.grad_of(slot).defined();
+}
+
 Tensor Gradients::accumulator(Slot slot, const Shape& shape, DType dtype) {
   Destination made = target(slot, shape, dtype);
   if (made.output == Output::Overwrite) made.tensor.fill_zero();
@@ -52,7 +56,7 @@ Var Tape::leaf(Tensor value) {
   return append(std::move(value), {});
 }
 
-Var Tape::watch(Parameter& parameter) {
+Var Tape::watch(const Parameter& parameter) {
   return append(parameter.value, {.parameter = &parameter});
 }
 
@@ -73,15 +77,24 @@ Tensor& Tape::grad_of(Slot slot) {
 }
 
 void Tape::backward(const Context& context, const Var& output, Tensor seed) {
+  backward(context, {{output, std::move(seed)}});
+}
+
+void Tape::backward(const Context& context, std::vector<Seed> seeds) {
   SLUICE_ASSERT(!played_, "tape: played twice");
-  SLUICE_ASSERT(seed.shape() == output.shape(), "tape: gradient {} for a value {}", seed.shape().text(),
-                output.shape().text());
   // Backward functions record nothing, even if the caller's context still has this tape.
   const Context silent = context.with_tape(nullptr);
-  Gradients(silent, *this, seed).add(output.slot(), seed);
-  seed = {};
+  size_t end = 0;
+  for (const auto& [output, gradient] : seeds) {
+    if (!gradient.defined() || !output.wants_gradient()) continue;
+    SLUICE_ASSERT(gradient.shape() == output.shape(), "tape: gradient {} for a value {}",
+                  gradient.shape().text(), output.shape().text());
+    Gradients(silent, *this, gradient).add(output.slot(), gradient);
+    end = std::max(end, output.slot().index + 1);
+  }
+  seeds.clear();
   played_ = true;
-  for (size_t i = output.slot().index + 1; i-- > 0;) {
+  for (size_t i = end; i-- > 0;) {
     // Taken out of the tape: dropping them at the end of the round frees what only this step needed.
     const BackwardFunction play = std::exchange(nodes_[i].backward, nullptr);
     if (!play) continue;
@@ -102,7 +115,7 @@ const Tensor& Tape::gradient(const Var& leaf) const {
   return nodes_[leaf.slot().index].grad;
 }
 
-Var use(const Context& context, Parameter& parameter) {
+Var use(const Context& context, const Parameter& parameter) {
   return context.tape == nullptr ? Var(parameter.value) : context.tape->watch(parameter);
 }
 

@@ -12,15 +12,19 @@
 
 namespace sluice {
 
-struct Int8Matrix;  // ops/int8_linear.h
+struct WeightForms;  // ops/weight_forms.h
+std::shared_ptr<WeightForms> new_weight_forms();
 
-// A trained tensor. Its gradient adds up over backward passes until the owner clears it.
+// A tensor of a model, trained or only run. Its gradient adds up over backward passes until the owner clears
+// it; it is no part of the model, so a model can be differentiated without being changed.
 struct Parameter {
   std::string name;
-  Tensor value;
-  Tensor grad = {};  // undefined until a gradient arrives
-  // For inference, what products use instead of the value, which may then be undefined.
-  std::shared_ptr<const Int8Matrix> int8 = nullptr;
+  Tensor value;                                             // undefined if it is kept in another form alone
+  mutable Tensor grad = {};                                 // undefined until a gradient arrives
+  std::shared_ptr<WeightForms> forms = new_weight_forms();  // of a matrix: int8 values, packed operands
+
+  // To be called when the value's elements have changed.
+  void drop_packed() const;
 };
 
 // A value's place on a tape, where its gradient is collected; none if no gradient is wanted.
@@ -72,6 +76,9 @@ class Gradients {
   // For kernels that can accumulate by themselves: the slot's own memory, made on first use.
   Destination target(Slot slot, const Shape& shape, DType dtype);
 
+  // Whether anything has been added to a slot so far.
+  bool has(Slot slot) const;
+
   // Like target, but zeroed on first use, for kernels that only ever add.
   Tensor accumulator(Slot slot, const Shape& shape, DType dtype);
 
@@ -92,12 +99,18 @@ class Tape {
   // An input whose gradient is read with gradient() after backward().
   Var leaf(Tensor value);
   // An input whose gradient adds up in parameter.grad. The parameter must outlive the tape.
-  Var watch(Parameter& parameter);
+  Var watch(const Parameter& parameter);
   // A result. Backward functions capture no Var of their own result: that would keep it alive for nothing.
   Var record(Tensor value, BackwardFunction backward);
 
   // Plays the tape from `output`, whose gradient is `seed`. A tape is played once.
   void backward(const Context& context, const Var& output, Tensor seed);
+  // The same from several outputs; an undefined gradient is none.
+  struct Seed {
+    Var output;
+    Tensor gradient;
+  };
+  void backward(const Context& context, std::vector<Seed> seeds);
   // The same for a scalar, from 1.
   void backward(const Context& context, const Var& loss);
 
@@ -110,7 +123,7 @@ class Tape {
   struct Node {
     BackwardFunction backward = {};  // none: a leaf
     Tensor grad = {};
-    Parameter* parameter = nullptr;
+    const Parameter* parameter = nullptr;
   };
 
   Var append(Tensor value, Node node);
@@ -121,7 +134,7 @@ class Tape {
 };
 
 // A parameter as an operand: watched if there is a tape.
-Var use(const Context& context, Parameter& parameter);
+Var use(const Context& context, const Parameter& parameter);
 
 // The result of an op: recorded if there is a tape and an operand wants its gradient.
 Var result(const Context& context, Tensor value, std::initializer_list<Slot> operands,

@@ -18,9 +18,9 @@ double square_sum(const Context& context, const Tensor& x) {
 
 }  // namespace
 
-AdamW::AdamW(const Context& context, Decoder& decoder, const AdamWOptions& options)
-    : decoder_(decoder), options_(options) {
-  for (const NamedParameter& named : decoder.parameters()) {
+AdamW::AdamW(const Context& context, std::vector<NamedParameter> parameters, const AdamWOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  for (const NamedParameter& named : parameters_) {
     moments_.push_back(
         {.first = context.zeros(named.shape, DType::F32), .second = context.zeros(named.shape, DType::F32)});
   }
@@ -28,7 +28,7 @@ AdamW::AdamW(const Context& context, Decoder& decoder, const AdamWOptions& optio
 
 double AdamW::gradient_norm(const Context& context) const {
   double total = 0;
-  for (const NamedParameter& named : decoder_.parameters()) {
+  for (const NamedParameter& named : parameters_) {
     if (named.parameter->grad.defined()) total += square_sum(context, named.parameter->grad);
   }
   return std::sqrt(total);
@@ -47,7 +47,7 @@ void AdamW::step(const Context& context, double rate, double norm) {
       .first_correction = static_cast<float>(1.0 / (1.0 - std::pow(options_.beta1, count))),
       .second_correction = static_cast<float>(1.0 / (1.0 - std::pow(options_.beta2, count)))};
   for (size_t i = 0; i < moments_.size(); ++i) {
-    const NamedParameter& named = decoder_.parameters()[i];
+    const NamedParameter& named = parameters_[i];
     Parameter& parameter = *named.parameter;
     if (!parameter.grad.defined()) continue;
     args.value = parameter.value.data<float>();
@@ -57,6 +57,7 @@ void AdamW::step(const Context& context, double rate, double norm) {
     args.decay = named.role == ParameterRole::Matrix ? static_cast<float>(options_.weight_decay) : 0.0F;
     context.run(context.kernels<float>().adamw, args, parameter.value.count(), 1);
     parameter.grad = {};
+    parameter.drop_packed();
   }
 }
 

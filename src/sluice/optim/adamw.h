@@ -1,4 +1,4 @@
-// AdamW over all parameters of a model, with clipping by the global norm.
+// AdamW over a list of parameters, with clipping by the global norm.
 #pragma once
 
 #include <vector>
@@ -15,12 +15,13 @@ struct AdamWOptions {
 
 class AdamW {
  public:
-  // What it remembers of one parameter, in the order of the decoder's list.
+  // What it remembers of one parameter; in the order of the list.
   struct Moments {
     Tensor first, second;  // F32, of the parameter's shape
   };
 
-  AdamW(const Context& context, Decoder& decoder, const AdamWOptions& options);
+  // The parameters must outlive it. A parameter's role decides whether it decays.
+  AdamW(const Context& context, std::vector<NamedParameter> parameters, const AdamWOptions& options);
 
   // The norm of all gradients together; not finite if one of them is not.
   double gradient_norm(const Context& context) const;
@@ -32,11 +33,11 @@ class AdamW {
   int64_t steps() const { return steps_; }
   const std::vector<Moments>& moments() const { return moments_; }
 
-  // As they were when a run was saved.
+  // Continues from what steps() and moments() gave when a run was saved.
   void restore(int64_t steps, std::vector<Moments> moments);
 
  private:
-  Decoder& decoder_;
+  std::vector<NamedParameter> parameters_;
   AdamWOptions options_;
   std::vector<Moments> moments_;
   int64_t steps_ = 0;

@@ -113,7 +113,6 @@ void Intervener::check_effect() const {
 }
 
 Tensor Intervener::visit(const Context& context, const TapName& name, const Tensor& value) {
-  SLUICE_ASSERT(!points::can_only_be_watched(name.point), "intervene: {} can only be watched", name.text());
   SLUICE_ASSERT(value.shape()[0] == sequences_.tokens(), "intervene: {} has {} rows in a pass of {} tokens",
                 name.text(), value.shape()[0], sequences_.tokens());
   const Tensor changed = value.copy(context.engine.pool());

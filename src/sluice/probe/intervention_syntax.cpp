@@ -7,7 +7,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/base/suggest.h"
-#include "sluice/nn/gate.h"
+#include "sluice/nn/tap_points.h"
 #include "sluice/probe/intervention.h"
 
 namespace sluice {
@@ -108,26 +108,36 @@ std::vector<const GateSpec*> gates_at(std::string_view point, const TapPattern& 
     bool meant = false;
     for (int64_t layer = 0; layer < config.layers; ++layer)
       meant = meant || (gate.in_layer(layer) && tap.layers().contains(layer));
-    if (meant && tap_point(gate.position) == point) gates.push_back(&gate);
+    if (meant && gate.position->tap.name == point) gates.push_back(&gate);
   }
   return gates;
 }
 
-TapSize size_of_tap(std::string_view point, const TapPattern& tap, const ModelConfig& config) {
-  if (point == points::kQuery || point == points::kMixed || point == points::kGated)
-    return {config.heads, config.head_dim};
-  if (point == points::kKey || point == points::kValue) return {config.kv_heads, config.head_dim};
-  TapSize size{1, point == points::kLogits ? config.vocabulary : config.hidden};
-  const std::vector<const GateSpec*> gates = gates_at(point, tap, config);
-  // Headwise in some layers and elementwise in others: as many channels as one of them has.
-  if (!gates.empty()) size = {config.gated_heads(gates.front()->position), 0};
+// Headwise in some layers and elementwise in others: as many channels as one of them has.
+TapSize size_of_gates(const std::vector<const GateSpec*>& gates, const BlockSizes& sizes) {
+  TapSize size{sizes.gated_heads(gates.front()->position), 0};
   for (const GateSpec* gate : gates)
-    size.channels = std::max(size.channels, config.score_count(*gate) / size.heads);
+    size.channels = std::max(size.channels, sizes.score_count(*gate) / size.heads);
   return size;
 }
 
-bool is_gate(std::string_view point) {
-  return point.starts_with(points::kGate) && point != points::kGated;
+TapSize size_of_tap(const TapPoint& point, const TapPattern& tap, const ModelConfig& config) {
+  switch (point.axes) {
+    case TapAxes::Hidden:
+      return {1, config.hidden};
+    case TapAxes::QueryHeads:
+      return {config.heads, config.head_dim};
+    case TapAxes::KeyValueHeads:
+      return {config.kv_heads, config.head_dim};
+    case TapAxes::Gate:
+      return size_of_gates(gates_at(point, tap, config), config.sizes());
+    case TapAxes::PerHead:
+    case TapAxes::Probabilities:
+      return {config.heads, 1};
+    case TapAxes::Vocabulary:
+      return {1, config.vocabulary};
+  }
+  return {0, 0};
 }
 
 void check_index(std::string_view what, const IndexSet& set, int64_t count) {
@@ -141,17 +151,17 @@ void check_index(std::string_view what, const IndexSet& set, int64_t count) {
 void check(const Intervention& intervention, const ModelConfig& config) {
   check_index("layer", intervention.tap.layers(), config.layers);
   bool present = false;
-  for (const std::string_view point : points::kAll) {
+  for (const TapPoint& point : points::kAll) {
     if (!intervention.tap.matches_point(point)) continue;
-    if (points::can_only_be_watched(point)) {
-      throw usage_error({.what = fmt::format("{} can only be watched", point),
+    if (point.access == TapAccess::ReadOnly) {
+      throw usage_error({.what = fmt::format("{} can only be watched", point.name),
                          .hint = "attn.mixed is what attention makes"});
     }
-    if (is_gate(point) && gates_at(point, intervention.tap, config).empty()) continue;
+    if (point.axes == TapAxes::Gate && gates_at(point, intervention.tap, config).empty()) continue;
     present = true;
     const TapSize size = size_of_tap(point, intervention.tap, config);
-    check_index(fmt::format("head of {}", point), intervention.heads, size.heads);
-    check_index(fmt::format("channel of {}", point), intervention.channels, size.channels);
+    check_index(fmt::format("head of {}", point.name), intervention.heads, size.heads);
+    check_index(fmt::format("channel of {}", point.name), intervention.channels, size.channels);
   }
   if (!present) throw usage_error({.what = "the model has no gate there"});
 }

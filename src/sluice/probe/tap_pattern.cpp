@@ -39,19 +39,21 @@ TapPattern::TapPattern(std::string_view text) : text_(text), point_(text) {
     point_ = rest.substr(std::min(dot + 1, rest.size()));
     in_layers_ = true;
   }
-  if (std::ranges::any_of(points::kAll, [&](std::string_view point) { return matches_point(point); })) return;
-  const std::vector<std::string> names(points::kAll.begin(), points::kAll.end());
+  if (std::ranges::any_of(points::kAll, [&](const TapPoint& point) { return matches_point(point); })) return;
+  std::vector<std::string> names;
+  for (const TapPoint& point : points::kAll) names.emplace_back(point.name);
   throw usage_error({.what = fmt::format("no tap fits \"{}\"", text),
                      .hint = did_you_mean(point_, names).empty() ? "docs/taps.md lists them"
                                                                  : did_you_mean(point_, names)});
 }
 
-bool TapPattern::matches_point(std::string_view point) const {
-  return !(in_layers_ && points::is_outside_layers(point)) && fits(point_, point);
+bool TapPattern::matches_point(const TapPoint& point) const {
+  return !(in_layers_ && point.place == TapPlace::Model) && fits(point_, point.name);
 }
 
 bool TapPattern::matches(const TapName& name) const {
-  return matches_point(name.point) && (name.layer == TapName::kNoLayer || layers_.contains(name.layer));
+  if (name.layer == TapName::kNoLayer) return !in_layers_ && fits(point_, name.point);
+  return fits(point_, name.point) && layers_.contains(name.layer);
 }
 
 }  // namespace sluice

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "sluice/nn/tap.h"
+#include "sluice/nn/tap_points.h"
 #include "sluice/probe/index_set.h"
 
 namespace sluice {
@@ -20,7 +20,7 @@ class TapPattern {
   const IndexSet& layers() const { return layers_; }
 
   // Whether it can match a tap of this point in some layer.
-  bool matches_point(std::string_view point) const;
+  bool matches_point(const TapPoint& point) const;
 
  private:
   std::string text_;

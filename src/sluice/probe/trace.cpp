@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sluice/infer/forward_pass.h"
 #include "sluice/probe/probe_chain.h"
 #include "sluice/probe/recorder.h"
 
@@ -41,18 +42,16 @@ std::vector<Tensor> of_one_width(const Context& context, const std::vector<Tenso
 
 }  // namespace
 
-Trace trace(const Context& context, Decoder& decoder, std::span<const int32_t> ids) {
+Trace trace(const Context& context, const Decoder& decoder, std::span<const int32_t> ids) {
   SLUICE_ASSERT(!ids.empty(), "trace: no tokens");
-  const auto tokens = static_cast<int64_t>(ids.size());
   Recorder recorder({TapPattern(points::kEmbedding), TapPattern(points::kResidual),
                      TapPattern(points::kProbs), TapPattern(points::kGate)});
   ProbeChain chain({context.probe, &recorder});
-  const Context watched = context.with_probe(&chain);
-  const Tensor input = Tensor::from<int32_t>(context.engine.pool(), {tokens}, ids);
-  const Var hidden = decoder.hidden(watched, input, decoder.place(context, Sequences::equal(1, tokens)));
+  const Context probed = context.with_probe(&chain);
+  const Var hidden = hidden_states(probed, decoder, ids);
 
   Trace result;
-  result.logits = decoder.logits(watched, hidden).value();
+  result.logits = decoder.logits(probed, hidden).value();
   std::vector<Tensor> residuals = recorder.at({TapName::kNoLayer, points::kEmbedding});
   std::vector<Tensor> probs, gates;
   for (int64_t layer = 0; layer < decoder.config().layers; ++layer) {

@@ -18,6 +18,6 @@ struct Trace {
 };
 
 // A probe of the context sees, and may change, every value before it is kept here.
-Trace trace(const Context& context, Decoder& decoder, std::span<const int32_t> ids);
+Trace trace(const Context& context, const Decoder& decoder, std::span<const int32_t> ids);
 
 }  // namespace sluice

@@ -40,11 +40,13 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   return view;
 }
 
-Tensor Tensor::first_rows(int64_t count) const {
-  SLUICE_ASSERT(shape_.rank() == 2 && count >= 0 && count <= rows(), "tensor: {} rows of {}", count,
-                shape_.text());
+Tensor Tensor::rows_between(int64_t begin, int64_t end) const {
+  SLUICE_ASSERT(shape_.rank() == 2 && 0 <= begin && begin <= end && end <= rows(),
+                "tensor: rows {} to {} of {}", begin, end, shape_.text());
   Tensor view = *this;
-  view.shape_ = {count, cols()};
+  view.shape_ = {end - begin, cols()};
+  const auto skipped = static_cast<size_t>(begin * cols()) * size_of(dtype_);
+  view.storage_ = {storage_, storage_.get() + skipped};
   return view;
 }
 

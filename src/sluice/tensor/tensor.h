@@ -54,8 +54,8 @@ class Tensor {
   // The same elements under another shape of equal count.
   Tensor reshaped(const Shape& shape) const;
 
-  // The first `count` rows of a matrix, sharing elements.
-  Tensor first_rows(int64_t count) const;
+  // Some rows of a matrix, sharing elements.
+  Tensor rows_between(int64_t begin, int64_t end) const;
 
   // A tensor of its own with the same elements.
   Tensor copy(MemoryPool& pool) const;

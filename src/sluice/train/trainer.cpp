@@ -1,11 +1,11 @@
 #include "sluice/train/trainer.h"
 
+#include <array>
 #include <cmath>
 
 #include "sluice/base/stopwatch.h"
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/linear_cross_entropy.h"
-#include "sluice/ops/packed_weights.h"
 
 namespace sluice {
 
@@ -17,17 +17,22 @@ Trainer::Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options
     : engine_(engine),
       decoder_(decoder),
       options_(options),
-      optimizer_({engine}, decoder, options.optimizer) {
-  decoder.set_activations(options.activations);
+      optimizer_({engine}, decoder.parameters(), options.optimizer) {}
+
+Context Trainer::context(Tape* tape) const {
+  return {
+      .engine = engine_, .tape = tape, .precision = options_.precision, .activations = options_.activations};
 }
 
 Var Trainer::loss_of(const Context& context, const Batch& batch) {
-  const auto ids = [&](const std::vector<TokenId>& tokens) {
-    return Tensor::from<int32_t>(engine_.pool(), {static_cast<int64_t>(tokens.size())}, tokens);
-  };
-  const Placement placement = decoder_.place(context, Sequences::equal(batch.sequences, batch.length));
-  const Var hidden = decoder_.hidden(context, ids(batch.inputs), placement);
-  return linear_cross_entropy(context, hidden, use(context, decoder_.output_weight()), ids(batch.targets));
+  const LayerOutput output =
+      decoder_.forward(context, batch.inputs, Sequences::equal(batch.sequences, batch.length));
+  const Tensor targets =
+      Tensor::from<int32_t>(engine_.pool(), {static_cast<int64_t>(batch.targets.size())}, batch.targets);
+  const std::array losses = {
+      linear_cross_entropy(context, output.y, weight_of(context, decoder_.output_weight()), targets),
+      output.auxiliary_loss};
+  return sum_of_losses(context, losses);
 }
 
 double Trainer::loss(const Batch& batch) {
@@ -39,12 +44,11 @@ StepResult Trainer::accumulate(std::span<const Batch> batches) {
   for (const Batch& batch : batches) result.tokens += std::ssize(batch.inputs);
   // In a single pass keeping weights packed would only cost memory; recomputed blocks, which pack theirs a
   // second time, are there to save it.
-  PackedWeights packed;
-  PackedWeights* reused = batches.size() > 1 ? &packed : nullptr;
+  const Packing packing = batches.size() > 1 ? Packing::Keep : Packing::Once;
   for (const Batch& batch : batches) {
     Stopwatch watch;
     Tape tape;
-    const Context recording = context(&tape).with_packed(reused);
+    const Context recording = context(&tape).with_packing(packing);
     const Var loss = loss_of(recording, batch);
     result.seconds.forward += watch.lap();
     const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(result.tokens);
@@ -53,6 +57,9 @@ StepResult Trainer::accumulate(std::span<const Batch> batches) {
     *seed.data<float>() = static_cast<float>(share);
     tape.backward(recording, loss, seed);
     result.seconds.backward += watch.lap();
+  }
+  if (packing == Packing::Keep) {
+    for (const NamedParameter& named : decoder_.parameters()) named.parameter->drop_packed();
   }
   return result;
 }

@@ -6,7 +6,6 @@
 
 #include "sluice/data/packed_sequences.h"
 #include "sluice/model/decoder.h"
-#include "sluice/ops/recompute.h"
 #include "sluice/optim/adamw.h"
 #include "sluice/optim/schedule.h"
 
@@ -50,7 +49,7 @@ class Trainer {
   int64_t steps() const { return optimizer_.steps(); }
   Decoder& decoder() { return decoder_; }
   AdamW& optimizer() { return optimizer_; }
-  Context context(Tape* tape = nullptr) const { return {engine_, tape, nullptr, options_.precision}; }
+  Context context(Tape* tape = nullptr) const;
 
  private:
   Var loss_of(const Context& context, const Batch& batch);

@@ -10,7 +10,6 @@
 #include "sluice/cli/peaks.h"
 #include "sluice/infer/generator.h"
 #include "sluice/model/count.h"
-#include "sluice/ops/int8_linear.h"
 
 namespace sluice::cli {
 namespace {
@@ -30,24 +29,19 @@ double prefill_flops(const ModelConfig& config, int64_t tokens) {
   return products + static_cast<double>(flops.per_context_token) * n * (n + 1) / 2;
 }
 
-// As products read it.
-size_t stored_bytes(const Parameter& parameter) {
-  return parameter.int8 ? parameter.int8->bytes() : parameter.value.bytes();
-}
-
 // What one token reads: every weight once. Of an embedding that is not also the output layer it reads a row.
 double bytes_per_token(const Decoder& decoder) {
   size_t bytes = 0;
   for (const NamedParameter& named : decoder.parameters()) {
     const bool row = named.parameter->name == "model.embed_tokens.weight" && !decoder.config().tied;
-    if (!row) bytes += stored_bytes(*named.parameter);
+    if (!row) bytes += bytes_of(*named.parameter);
   }
   return static_cast<double>(bytes);
 }
 
 double weight_bytes(const Decoder& decoder) {
   size_t bytes = 0;
-  for (const NamedParameter& named : decoder.parameters()) bytes += stored_bytes(*named.parameter);
+  for (const NamedParameter& named : decoder.parameters()) bytes += bytes_of(*named.parameter);
   return static_cast<double>(bytes);
 }
 

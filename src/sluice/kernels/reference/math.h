@@ -1,10 +1,10 @@
-// Scalar activation functions with their derivatives.
+// What the activations (kernels/activation.h) need of scalars, and each of them by its name.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "sluice/kernels/gate.h"
+#include "sluice/kernels/activation.h"
 
 namespace sluice::reference {
 
@@ -14,53 +14,50 @@ T sigmoid(T x) {
 }
 
 template <class T>
-T activate(Activation activation, T x) {
-  switch (activation) {
-    case Activation::Sigmoid:
-      return sigmoid(x);
-    case Activation::Silu:
-      return x * sigmoid(x);
-    case Activation::Identity:
-      return x;
-    case Activation::NsSigmoid:
-      return T(0.5) + T(0.5) * sigmoid(x);
-    case Activation::TwoSigmoid:
-      return 2 * sigmoid(x);
-    // log(1 + e^x) without overflow for large x.
-    case Activation::Softplus:
-      return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
-    case Activation::Tanh:
-      return std::tanh(x);
-  }
-  return x;
-}
-
-template <class T>
 T silu_slope(T x) {
   const T s = sigmoid(x);
   return s * (1 + x * (1 - s));
 }
 
 template <class T>
-T slope(Activation activation, T x) {
-  const T s = sigmoid(x);
-  switch (activation) {
-    case Activation::Sigmoid:
-      return s * (1 - s);
-    case Activation::Silu:
-      return silu_slope(x);
-    case Activation::Identity:
-      return 1;
-    case Activation::NsSigmoid:
-      return T(0.5) * s * (1 - s);
-    case Activation::TwoSigmoid:
-      return 2 * s * (1 - s);
-    case Activation::Softplus:
-      return s;
-    case Activation::Tanh:
-      return 1 - std::tanh(x) * std::tanh(x);
+struct ScalarMath {
+  using Value = T;
+  struct WithSlope {
+    T value, slope;
+  };
+
+  static T set(float x) { return T(x); }
+  static T multiply(T a, T b) { return a * b; }
+  static T multiply_add(T a, T b, T c) { return a * b + c; }
+
+  static T sigmoid(T x) { return reference::sigmoid(x); }
+  static WithSlope sigmoid_with_slope(T x) {
+    const T s = sigmoid(x);
+    return {s, s * (1 - s)};
   }
-  return 1;
+  static T silu(T x) { return x * sigmoid(x); }
+  static WithSlope silu_with_slope(T x) { return {silu(x), silu_slope(x)}; }
+  // log(1 + e^x) without overflow for large x.
+  static T softplus(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
+  static WithSlope softplus_with_slope(T x) { return {softplus(x), sigmoid(x)}; }
+  static T tanh(T x) { return std::tanh(x); }
+  static WithSlope tanh_with_slope(T x) { return {std::tanh(x), 1 - std::tanh(x) * std::tanh(x)}; }
+};
+
+template <class T>
+T activate(Activation activation, T x) {
+  T value = x;
+  ActivationTypes::with(activation,
+                        [&]<class Type>(Type) { value = Type::template value<ScalarMath<T>>(x); });
+  return value;
+}
+
+template <class T>
+T slope(Activation activation, T x) {
+  T value = 1;
+  ActivationTypes::with(activation,
+                        [&]<class Type>(Type) { value = Type::template with_slope<ScalarMath<T>>(x).slope; });
+  return value;
 }
 
 }  // namespace sluice::reference

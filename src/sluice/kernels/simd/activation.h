@@ -1,72 +1,44 @@
-// The activations of a gate as types, so that a loop is compiled for each and holds no switch.
+// The activations of a gate (kernels/activation.h) on vectors.
 #pragma once
 
-#include "sluice/kernels/gate.h"
+#include "sluice/kernels/activation.h"
 #include "sluice/kernels/simd/math.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 namespace {
 
-struct SigmoidGate {
-  static HWY_INLINE Vector value(Vector x) { return sigmoid(x); }
-  static HWY_INLINE ValueAndSlope with_slope(Vector x) { return sigmoid_with_slope(x); }
-};
+struct VectorMath {
+  using Value = Vector;
+  using WithSlope = ValueAndSlope;
 
-struct SiluGate {
-  static HWY_INLINE Vector value(Vector x) { return silu(x); }
-  static HWY_INLINE ValueAndSlope with_slope(Vector x) { return silu_with_slope(x); }
-};
+  static HWY_INLINE Vector set(float x) { return SLUICE_SIMD_NAMESPACE::set(x); }
+  static HWY_INLINE Vector multiply(Vector a, Vector b) { return hn::Mul(a, b); }
+  static HWY_INLINE Vector multiply_add(Vector a, Vector b, Vector c) { return hn::MulAdd(a, b, c); }
 
-struct IdentityGate {
-  static HWY_INLINE Vector value(Vector x) { return x; }
-  static HWY_INLINE ValueAndSlope with_slope(Vector x) { return {x, set(1.0F)}; }
-};
-
-struct NsSigmoidGate {
-  static HWY_INLINE Vector value(Vector x) { return hn::MulAdd(sigmoid(x), set(0.5F), set(0.5F)); }
-  static HWY_INLINE ValueAndSlope with_slope(Vector x) {
-    const ValueAndSlope s = sigmoid_with_slope(x);
-    return {hn::MulAdd(s.value, set(0.5F), set(0.5F)), hn::Mul(s.slope, set(0.5F))};
+  static HWY_INLINE Vector sigmoid(Vector x) { return SLUICE_SIMD_NAMESPACE::sigmoid(x); }
+  static HWY_INLINE WithSlope sigmoid_with_slope(Vector x) {
+    return SLUICE_SIMD_NAMESPACE::sigmoid_with_slope(x);
   }
-};
-
-struct TwoSigmoidGate {
-  static HWY_INLINE Vector value(Vector x) { return hn::Mul(sigmoid(x), set(2.0F)); }
-  static HWY_INLINE ValueAndSlope with_slope(Vector x) {
-    const ValueAndSlope s = sigmoid_with_slope(x);
-    return {hn::Mul(s.value, set(2.0F)), hn::Mul(s.slope, set(2.0F))};
+  static HWY_INLINE Vector silu(Vector x) { return SLUICE_SIMD_NAMESPACE::silu(x); }
+  static HWY_INLINE WithSlope silu_with_slope(Vector x) { return SLUICE_SIMD_NAMESPACE::silu_with_slope(x); }
+  static HWY_INLINE Vector softplus(Vector x) { return SLUICE_SIMD_NAMESPACE::softplus(x); }
+  static HWY_INLINE WithSlope softplus_with_slope(Vector x) {
+    return SLUICE_SIMD_NAMESPACE::softplus_with_slope(x);
   }
+  static HWY_INLINE Vector tanh(Vector x) { return SLUICE_SIMD_NAMESPACE::tanh(x); }
+  static HWY_INLINE WithSlope tanh_with_slope(Vector x) { return SLUICE_SIMD_NAMESPACE::tanh_with_slope(x); }
 };
 
-struct SoftplusGate {
-  static HWY_INLINE Vector value(Vector x) { return softplus(x); }
-  static HWY_INLINE ValueAndSlope with_slope(Vector x) { return softplus_with_slope(x); }
-};
-
-struct TanhGate {
-  static HWY_INLINE Vector value(Vector x) { return tanh(x); }
-  static HWY_INLINE ValueAndSlope with_slope(Vector x) { return tanh_with_slope(x); }
+template <class Type>
+struct VectorActivation {
+  static HWY_INLINE Vector value(Vector x) { return Type::template value<VectorMath>(x); }
+  static HWY_INLINE ValueAndSlope with_slope(Vector x) { return Type::template with_slope<VectorMath>(x); }
 };
 
 // Calls body with the type that stands for the activation.
 template <class Body>
-void with_activation(Activation activation, const Body& body) {
-  switch (activation) {
-    case Activation::Sigmoid:
-      return body(SigmoidGate{});
-    case Activation::Silu:
-      return body(SiluGate{});
-    case Activation::Identity:
-      return body(IdentityGate{});
-    case Activation::NsSigmoid:
-      return body(NsSigmoidGate{});
-    case Activation::TwoSigmoid:
-      return body(TwoSigmoidGate{});
-    case Activation::Softplus:
-      return body(SoftplusGate{});
-    case Activation::Tanh:
-      return body(TanhGate{});
-  }
+HWY_INLINE void with_activation(Activation activation, const Body& body) {
+  ActivationTypes::with(activation, [&]<class Type>(Type) { body(VectorActivation<Type>{}); });
 }
 
 }  // namespace

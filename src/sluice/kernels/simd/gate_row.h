@@ -1,6 +1,7 @@
 // A gate with scores of its own on one head of one token. hd head_dim; scores are [hd], or one if head-wise.
 #pragma once
 
+#include "sluice/kernels/gate.h"
 #include "sluice/kernels/simd/activation.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {

@@ -1,16 +1,16 @@
-// Linear layer with weights in int8, for inference.
+// Matrices quantised to int8, packed as kernels/int8.h describes: a weight, or the rows that meet it.
 #pragma once
 
-#include "sluice/ops/linear.h"
+#include "sluice/ops/context.h"
 
 namespace sluice {
 
-// A quantised matrix, packed as kernels/int8.h describes.
 struct Int8Matrix {
   int64_t rows = 0, cols = 0;
   Tensor values;  // [blocks, words, 16, 4]
   Tensor scales;  // [blocks, groups, 16]
 
+  bool defined() const { return values.defined(); }
   size_t bytes() const { return values.bytes() + scales.bytes(); }
 };
 
@@ -21,7 +21,15 @@ Int8Matrix empty_int8_matrix(const Context& context, int64_t rows, int64_t cols)
 // there or with the matrix.
 void quantize_rows(const Context& context, const Tensor& source, Range rows, const Int8Matrix& matrix);
 
-// What linear() and add_linear() do if the layer has weights in int8. The input is quantised on the way.
-Var int8_linear(const Context& context, const Var& x, const LinearWeights& weights, const Var& residual = {});
+// The input of products with quantised weights, row by row.
+struct QuantizedInput {
+  Tensor q;       // [rows, words · 4]
+  Tensor scales;  // [rows, groups]
+  Tensor sums;    // [rows, groups]
+
+  bool defined() const { return q.defined(); }
+};
+
+QuantizedInput quantized_input(const Context& context, const Tensor& x);
 
 }  // namespace sluice

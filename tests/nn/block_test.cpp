@@ -1,0 +1,133 @@
+// Blocks are composed: of any mixer and feed-forward part, run in any ranges, shared by several threads.
+#include "sluice/nn/block.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "sluice/model/architecture.h"
+#include "sluice/model/decoder.h"
+#include "sluice/ops/arithmetic.h"
+#include "sluice/ops/recompute.h"
+#include "tests/model/small_model.h"
+
+namespace sluice {
+namespace {
+
+std::vector<float> values(const Tensor& tensor) {
+  return {tensor.values<float>().begin(), tensor.values<float>().end()};
+}
+
+std::vector<int32_t> some_ids(int64_t tokens) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < tokens; ++i) ids.push_back(static_cast<int32_t>(i * 7 % 50));
+  return ids;
+}
+
+// A feed-forward part as a stranger would add it: passes its input on, times a weight, and has a loss.
+class Scaled : public FeedForward {
+ public:
+  void list_parameters(ParameterList& list, const std::string& layer) override {
+    list.add(layer + "mlp.scale", scale_, {1, 1});
+  }
+  LayerCounts counts() const override { return {.parameters = {.feed_forward = 1}, .flops = {}}; }
+  LayerOutput apply(const Context& context, const Var& x, const LayerCall&) const override {
+    const Var column(context.zeros({1, 1}, DType::F32));
+    column.value().data<float>()[0] = 3.0F;
+    // The loss is 3 · scale.
+    return {.y = x, .auxiliary_loss = linear(context, column, {weight_of(context, scale_)})};
+  }
+  bool takes_residual() const override { return false; }
+
+ private:
+  Parameter scale_;
+};
+
+struct LossAndGradient {
+  float loss;
+  float gradient;
+};
+
+LossAndGradient of_scaled_block(Activations activations) {
+  Engine engine;
+  const ModelConfig config = small_model(GateLayout::Separate, {{.init_std = 0.5}});
+  Block block(block_shape(config), std::make_unique<Attention>(attention_shape(config, 0)),
+              std::make_unique<Scaled>());
+  ParameterList list;
+  block.list_parameters(list, "model.layers.0.");
+  const std::vector<NamedParameter> parameters = list.take();
+  for (size_t i = 0; i < parameters.size(); ++i)
+    parameters[i].parameter->value =
+        initial_values(engine.pool(), engine.threads(), parameters[i], Random(1).child(i));
+  const Parameter& scale = *parameters.back().parameter;
+  scale.value.data<float>()[0] = 0.25F;
+
+  Tape tape;
+  const Context context{.engine = engine, .tape = &tape, .activations = activations};
+  const Decoder positions(config);
+  const Pass pass = positions.begin(context, Sequences::equal(1, 3));
+  const Var x(context.zeros({3, config.hidden}, DType::F32));
+  const auto body = [&](const Context& inner, const std::vector<Var>& inputs) {
+    const LayerOutput output = block.apply(inner, inputs[0], {.layer = 0, .pass = pass});
+    return std::vector<Var>{output.y, output.auxiliary_loss};
+  };
+  const Var loss = run_block(context, {x}, body)[1];
+  tape.backward(context, loss, Tensor::from<float>(engine.pool(), {1, 1}, std::vector<float>{1.0F}));
+  return {*loss.value().data<float>(), *scale.grad.data<float>()};
+}
+
+TEST(Block, hands_on_the_auxiliary_loss_of_a_part_with_its_gradient) {
+  for (const Activations activations : {Activations::Keep, Activations::Recompute}) {
+    const auto [loss, gradient] = of_scaled_block(activations);
+    EXPECT_FLOAT_EQ(loss, 0.75F);
+    EXPECT_FLOAT_EQ(gradient, 3.0F);
+  }
+}
+
+class ComposedDecoder : public testing::Test {
+ protected:
+  ComposedDecoder() { decoder_.initialise(engine_, Random(3)); }
+
+  Engine engine_;
+  Decoder decoder_{small_model(GateLayout::Separate, {{.init_std = 0.5}})};
+};
+
+TEST_F(ComposedDecoder, gives_the_same_bits_layer_by_layer) {
+  const Context context{engine_};
+  const std::vector<int32_t> ids = some_ids(11);
+  const Sequences sequences = Sequences::of_lengths({4, 7});
+  const std::vector<float> whole = values(decoder_.forward(context, ids, sequences).y.value());
+  const Pass pass = decoder_.begin(context, sequences);
+  Var x = decoder_.embed(context, ids);
+  for (int64_t layer = 0; layer < decoder_.layers(); ++layer)
+    x = decoder_.run(context, x, pass, {layer, layer + 1}).y;
+  EXPECT_EQ(values(decoder_.finish(context, x).value()), whole);
+}
+
+TEST_F(ComposedDecoder, has_parameters_and_counts_that_agree) {
+  int64_t elements = 0;
+  for (const NamedParameter& named : decoder_.parameters()) elements += named.shape.count();
+  LayerCounts layers;
+  for (int64_t layer = 0; layer < decoder_.layers(); ++layer) layers += count_layer(decoder_.config(), layer);
+  const ModelConfig& config = decoder_.config();
+  const int64_t tables = config.vocabulary * config.hidden * (config.tied ? 1 : 2);
+  EXPECT_EQ(elements, layers.parameters.total() + tables + config.hidden);
+}
+
+TEST_F(ComposedDecoder, is_shared_by_passes_on_several_threads) {
+  const Context once{.engine = engine_, .precision = Precision::Bf16};
+  const Context keeping = once.with_packing(Packing::Keep);
+  const Sequences sequences = Sequences::equal(1, 37);
+  const std::vector<float> expected = values(decoder_.forward(once, some_ids(37), sequences).y.value());
+  std::vector<std::vector<float>> results(4);
+  std::vector<std::thread> threads;
+  for (std::vector<float>& result : results) {
+    threads.emplace_back(
+        [&] { result = values(decoder_.forward(keeping, some_ids(37), sequences).y.value()); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<float>& result : results) EXPECT_EQ(result, expected);
+}
+
+}  // namespace
+}  // namespace sluice
