@@ -29,11 +29,8 @@ std::vector<Json> lines_of(const std::string& content) {
   return lines;
 }
 
-// With a model directory without a tokenizer.json, whose tokens are bytes.
 class DataCommand : public testing::Test {
  protected:
-  DataCommand() { directory_.file("config.json", "{}"); }
-
   ProgramRun run(std::vector<std::string> arguments, const RunOptions& options = {}) const {
     arguments.insert(arguments.begin(), "data");
     return run_sluice(arguments, options);
@@ -104,7 +101,7 @@ TEST_F(DataCommand, makes_the_same_for_the_same_seed) {
 TEST_F(DataCommand, turns_text_into_a_shard) {
   const std::string a = file("a.txt", "one two"),
                     b = file("b.jsonl", "{\"text\":\"x\"}\n{\"text\":\"\"}\n{\"text\":\"yz\"}\n");
-  EXPECT_EQ(printed({"tokenize", path(), a, b, "--out", path("s.tokens")}),
+  EXPECT_EQ(printed({"tokenize", "bytes", a, b, "--out", path("s.tokens")}),
             path("s.tokens") + ": 13 tokens in 3 documents, from 10 bytes of text\n");
   const Json info = Json::parse(printed({"info", path("s.tokens"), "--json"}));
   const Json expected = {{"path", path("s.tokens")}, {"tokens", 13},           {"documents", 3},
@@ -119,8 +116,8 @@ TEST_F(DataCommand, turns_text_into_a_shard) {
 TEST_F(DataCommand, reads_packed_text_and_standard_input) {
   const std::string packed = file("a.txt.gz", gzipped("packed"));
   const std::string input = file("in.txt", "from a pipe");
-  const Json result = Json::parse(
-      printed({"tokenize", path(), packed, "-", "--out", path("s.tokens"), "--json"}, {.input_file = input}));
+  const Json result = Json::parse(printed(
+      {"tokenize", "bytes", packed, "-", "--out", path("s.tokens"), "--json"}, {.input_file = input}));
   EXPECT_EQ(result["documents"], 2);
   EXPECT_EQ(result["text_bytes"], 6 + 11);
 }
@@ -129,24 +126,24 @@ TEST_F(DataCommand, reads_lines_of_json_from_standard_input_if_told_to) {
   const std::string lines = "{\"text\":\"one\"}\n{\"text\":\"two\"}\n";
   const auto documents = [&](const char* format) {
     const Json result = Json::parse(
-        printed({"tokenize", path(), "-", "--format", format, "--out", path("s.tokens"), "--json"},
+        printed({"tokenize", "bytes", "-", "--format", format, "--out", path("s.tokens"), "--json"},
                 {.input_file = file("in", lines)}));
     return std::pair(result["documents"].get<int>(), result["text_bytes"].get<size_t>());
   };
   EXPECT_EQ(documents("jsonl"), std::pair(2, size_t{6}));
   EXPECT_EQ(documents("text"), std::pair(1, lines.size()));
   EXPECT_EQ(documents("auto"), std::pair(1, lines.size()));
-  EXPECT_REFUSAL(run({"tokenize", path(), "-", "--format", "jsonl", "--out", path("s.tokens")},
+  EXPECT_REFUSAL(run({"tokenize", "bytes", "-", "--format", "jsonl", "--out", path("s.tokens")},
                      {.input_file = file("bad", "{\"text\":\"one\"}\ntwo\n")}),
                  3, "standard input: line 2");
-  EXPECT_REFUSAL(run({"tokenize", path(), "-", "--format", "json", "--out", path("s.tokens")}), 2, "jsonl");
+  EXPECT_REFUSAL(run({"tokenize", "bytes", "-", "--format", "json", "--out", path("s.tokens")}), 2, "jsonl");
   EXPECT_REFUSAL(run({"info", path("s.tokens"), "--format", "text"}), 2, "--format is for tokenize");
 }
 
 TEST_F(DataCommand, reads_lines_of_json_as_text_if_told_to) {
   const std::string lines = file("a.jsonl", "{\"text\":\"one\"}\n");
   const Json result = Json::parse(
-      printed({"tokenize", path(), lines, "--format", "text", "--out", path("s.tokens"), "--json"}));
+      printed({"tokenize", "bytes", lines, "--format", "text", "--out", path("s.tokens"), "--json"}));
   EXPECT_EQ(result["text_bytes"], 15);
 }
 
@@ -169,7 +166,7 @@ TEST_F(DataCommand, ends_documents_with_the_token_that_is_asked_for) {
 TEST_F(DataCommand, writes_the_same_shard_with_any_number_of_threads) {
   printed({"synth", "--out", path("a.jsonl"), "--documents", "60"});
   const auto shard = [&](const char* threads) {
-    printed({"tokenize", path(), path("a.jsonl"), "--out", path("s.tokens"), "--threads", threads});
+    printed({"tokenize", "bytes", path("a.jsonl"), "--out", path("s.tokens"), "--threads", threads});
     return content_of(path("s.tokens"));
   };
   const std::string one = shard("1");
@@ -191,10 +188,10 @@ TEST_F(DataCommand, refuses_wrong_use) {
   EXPECT_REFUSAL(run({"synth", "--out", "a.txt", "--bytes", "0"}), 2, "--bytes: expected integer from 1 to");
   EXPECT_REFUSAL(run({"synth", "--out", "a.txt", "--seed", "-1"}), 2, "--seed: expected integer from 0 to");
   EXPECT_REFUSAL(run({"synth", "--out", "a.txt", "--end-of-text", "x"}), 2, "--end-of-text is for tokenize");
-  EXPECT_REFUSAL(run({"tokenize", path()}), 2, "tokenize needs --out");
-  EXPECT_REFUSAL(run({"tokenize", path(), "--out", "a"}), 2, "at least one text");
-  EXPECT_REFUSAL(run({"tokenize", path(), "a", "--out", "b", "--kind", "code"}), 2, "--kind is for synth");
-  EXPECT_REFUSAL(run({"tokenize", path(), file("a.txt", "a"), "--out", path("s"), "--end-of-text", "<|x|>"}),
+  EXPECT_REFUSAL(run({"tokenize", "bytes"}), 2, "tokenize needs --out");
+  EXPECT_REFUSAL(run({"tokenize", "bytes", "--out", "a"}), 2, "at least one text");
+  EXPECT_REFUSAL(run({"tokenize", "bytes", "a", "--out", "b", "--kind", "code"}), 2, "--kind is for synth");
+  EXPECT_REFUSAL(run({"tokenize", "bytes", file("a.txt", "a"), "--out", path("s"), "--end-of-text", "<|x|>"}),
                  2, "the tokenizer has no token \"<|x|>\"");
   EXPECT_REFUSAL(run({"info"}), 2, "info takes one token shard, got 0");
   EXPECT_REFUSAL(run({"info", "a", "b"}), 2, "info takes one token shard, got 2");
@@ -206,15 +203,15 @@ TEST_F(DataCommand, refuses_bad_input_and_leaves_nothing_behind) {
   const std::string bad = file("b.jsonl", "{\"text\": 1}\n"), empty = file("c.txt", "");
   const size_t before = entries();
   EXPECT_REFUSAL(run({"tokenize", path("gone"), good, "--out", path("s.tokens")}), 3, "gone: cannot open");
-  EXPECT_REFUSAL(run({"tokenize", path(), path("gone.txt"), "--out", path("s.tokens")}), 3, "cannot open");
-  EXPECT_REFUSAL(run({"tokenize", path(), good, bad, "--out", path("s.tokens")}), 3,
+  EXPECT_REFUSAL(run({"tokenize", "bytes", path("gone.txt"), "--out", path("s.tokens")}), 3, "cannot open");
+  EXPECT_REFUSAL(run({"tokenize", "bytes", good, bad, "--out", path("s.tokens")}), 3,
                  "b.jsonl: line 1: text: expected string, got 1");
-  EXPECT_REFUSAL(run({"tokenize", path(), empty, "--out", path("s.tokens")}), 3, "c.txt: no text in it");
+  EXPECT_REFUSAL(run({"tokenize", "bytes", empty, "--out", path("s.tokens")}), 3, "c.txt: no text in it");
   EXPECT_EQ(entries(), before);
 }
 
 TEST_F(DataCommand, refuses_damaged_shards) {
-  printed({"tokenize", path(), file("a.txt", "some text"), "--out", path("s.tokens")});
+  printed({"tokenize", "bytes", file("a.txt", "some text"), "--out", path("s.tokens")});
   const std::string shard = content_of(path("s.tokens"));
   EXPECT_REFUSAL(run({"info", path("a.txt")}), 3, "a.txt: not a token shard");
   EXPECT_REFUSAL(run({"info", path("gone")}), 3, "gone: cannot open");
@@ -228,7 +225,7 @@ TEST_F(DataCommand, refuses_damaged_shards) {
 
 TEST_F(DataCommand, fails_where_it_cannot_write) {
   EXPECT_REFUSAL(run({"synth", "--out", path("gone/a.txt")}), 1, "gone/a.txt");
-  EXPECT_REFUSAL(run({"tokenize", path(), file("a.txt", "a"), "--out", path("gone/s")}), 1, "gone/s");
+  EXPECT_REFUSAL(run({"tokenize", "bytes", file("a.txt", "a"), "--out", path("gone/s")}), 1, "gone/s");
 }
 
 }  // namespace

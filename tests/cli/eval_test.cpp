@@ -16,28 +16,35 @@ TEST_F(ModelCommands, eval_gives_the_likelihood_of_the_official_code) {
     EXPECT_EQ(result["tokens"], 23);
     EXPECT_EQ(result["chunks"], 1);
     EXPECT_TRUE(result["bits_per_byte"].is_null()) << "ids have no bytes";
+    EXPECT_TRUE(result["ci95"].is_null()) << "of one chunk";
   }
 }
 
 TEST_F(ModelCommands, eval_reads_the_same_text_from_every_kind_of_file) {
   const std::string text = "the cat\nand the hat\n";
-  const Json expected = json({"eval", kModel, "--data", file("a.txt", text)});
+  const Json expected = json({"eval", kModel, "--tokenizer", "bytes", "--data", file("a.txt", text)});
   EXPECT_EQ(expected["tokens"], text.size() - 1);
   const std::string lines = "{\"text\": \"the cat\"}\n\n{\"text\": \"and the hat\"}\n";
-  EXPECT_EQ(json({"eval", kModel, "--data", file("a.jsonl", lines)}), expected);
-  EXPECT_EQ(json({"eval", kModel, "--data", file("a.txt.gz", gzipped(text))}), expected);
-  EXPECT_EQ(json({"eval", kModel, "--data", file("a.jsonl.gz", gzipped(lines))}), expected);
-  EXPECT_EQ(json({"eval", kModel, "--data", "-"}, {.input_file = path("a.txt")}), expected);
-  EXPECT_EQ(json({"eval", kModel, "--data", "-"}, {.input_file = path("a.txt.gz")}), expected);
-  EXPECT_EQ(json({"eval", kModel, "--data", file("b.txt", "the cat\n"), file("c.txt", "and the hat\n")}),
+  EXPECT_EQ(json({"eval", kModel, "--tokenizer", "bytes", "--data", file("a.jsonl", lines)}), expected);
+  EXPECT_EQ(json({"eval", kModel, "--tokenizer", "bytes", "--data", file("a.txt.gz", gzipped(text))}),
+            expected);
+  EXPECT_EQ(json({"eval", kModel, "--tokenizer", "bytes", "--data", file("a.jsonl.gz", gzipped(lines))}),
+            expected);
+  EXPECT_EQ(json({"eval", kModel, "--tokenizer", "bytes", "--data", "-"}, {.input_file = path("a.txt")}),
+            expected);
+  EXPECT_EQ(json({"eval", kModel, "--tokenizer", "bytes", "--data", "-"}, {.input_file = path("a.txt.gz")}),
+            expected);
+  EXPECT_EQ(json({"eval", kModel, "--tokenizer", "bytes", "--data", file("b.txt", "the cat\n"),
+                  file("c.txt", "and the hat\n")}),
             expected);
 }
 
 TEST_F(ModelCommands, eval_tells_bits_per_byte) {
-  const Json result = json({"eval", kModel, "--data", file("a.txt", "bytes are tokens here")});
+  const Json result =
+      json({"eval", kModel, "--tokenizer", "bytes", "--data", file("a.txt", "bytes are tokens here")});
   EXPECT_NEAR(result["bits_per_byte"].get<double>(), result["nll"].get<double>() / std::numbers::ln2, 1e-9);
   EXPECT_NEAR(result["ppl"].get<double>(), std::exp(result["nll"].get<double>()), 1e-6);
-  const std::string text = printed({"eval", kModel, "--data", path("a.txt")});
+  const std::string text = printed({"eval", kModel, "--tokenizer", "bytes", "--data", path("a.txt")});
   for (const char* part : {"perplexity ", "nll ", "bits per byte ", "(one chunk: no interval)",
                            "weights         f32", "20 predicted tokens, 1 chunk of 21"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
@@ -45,10 +52,12 @@ TEST_F(ModelCommands, eval_tells_bits_per_byte) {
 
 TEST_F(ModelCommands, eval_cuts_into_chunks) {
   const std::string text = file("a.txt", std::string(95, 'x'));
-  const Json all = json({"eval", kModel, "--data", text, "--chunk", "10"});
+  const Json all = json({"eval", kModel, "--tokenizer", "bytes", "--data", text, "--chunk", "10"});
   EXPECT_EQ(all["chunks"], 9) << "whole ones";
   EXPECT_EQ(all["tokens"], 9 * 9) << "the first of each is not predicted";
-  EXPECT_EQ(json({"eval", kModel, "--data", text, "--chunk", "10", "--chunks", "3"})["chunks"], 3);
+  EXPECT_EQ(json({"eval", kModel, "--tokenizer", "bytes", "--data", text, "--chunk", "10", "--chunks",
+                  "3"})["chunks"],
+            3);
   EXPECT_LE(all["ci95"][0], all["ppl"]);
   EXPECT_GE(all["ci95"][1], all["ppl"]);
 }
@@ -56,7 +65,7 @@ TEST_F(ModelCommands, eval_cuts_into_chunks) {
 TEST_F(ModelCommands, eval_measures_interventions) {
   const std::string text = file("a.txt", std::string(100, 'x') + "some more text that is no repetition");
   const auto nll = [&](const Words& more) {
-    Words arguments = {"eval", kModel, "--data", text};
+    Words arguments = {"eval", kModel, "--tokenizer", "bytes", "--data", text};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return json(arguments)["nll"].get<double>();
   };
@@ -90,7 +99,7 @@ TEST_F(ModelCommands, eval_in_int8_is_close) {
 TEST_F(ModelCommands, eval_compares_types_of_weights_on_the_same_chunks) {
   const std::string text = file("a.txt", "some text that is no repetition of what was there before");
   const auto eval = [&](const Words& more) {
-    Words arguments = {"eval", kModel, "--data", text, "--chunk", "10"};
+    Words arguments = {"eval", kModel, "--tokenizer", "bytes", "--data", text, "--chunk", "10"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return json(arguments);
   };
@@ -114,8 +123,9 @@ TEST_F(ModelCommands, eval_compares_types_of_weights_on_the_same_chunks) {
 }
 
 TEST_F(ModelCommands, eval_tells_a_person_the_difference) {
-  const std::string text = printed({"eval", kModel, "--data", file("a.txt", "some text"), "--chunk", "4",
-                                    "--dtype", "int8", "--against", "bf16", "--quiet"});
+  const std::string text =
+      printed({"eval", kModel, "--tokenizer", "bytes", "--data", file("a.txt", "some text"), "--chunk", "4",
+               "--dtype", "int8", "--against", "bf16", "--quiet"});
   for (const char* part :
        {"perplexity ", "with bf16 ", "difference ", "the same chunks in both", "weights         int8"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
@@ -123,16 +133,19 @@ TEST_F(ModelCommands, eval_tells_a_person_the_difference) {
 
 TEST_F(ModelCommands, eval_refuses_to_compare_a_type_with_itself) {
   const std::string text = file("a.txt", "some text");
-  EXPECT_REFUSAL(run_sluice({"eval", kModel, "--data", text, "--against", "f32"}), 2,
+  EXPECT_REFUSAL(run_sluice({"eval", kModel, "--tokenizer", "bytes", "--data", text, "--against", "f32"}), 2,
                  "eval: --against f32 is what is evaluated already");
-  EXPECT_REFUSAL(run_sluice({"eval", kModel, "--data", text, "--dtype", "int8", "--against", "int8"}), 2,
-                 "--against int8 is what is evaluated already");
+  EXPECT_REFUSAL(run_sluice({"eval", kModel, "--tokenizer", "bytes", "--data", text, "--dtype", "int8",
+                             "--against", "int8"}),
+                 2, "--against int8 is what is evaluated already");
 }
 
 // generate
 
 TEST_F(ModelCommands, eval_refuses_bad_text) {
-  const auto run = [&](const std::string& data) { return run_sluice({"eval", kModel, "--data", data}); };
+  const auto run = [&](const std::string& data) {
+    return run_sluice({"eval", kModel, "--tokenizer", "bytes", "--data", data});
+  };
   EXPECT_REFUSAL(run(path("gone.txt")), 3, "gone.txt: cannot open");
   EXPECT_REFUSAL(run(file("empty.txt", "")), 3, "nothing to predict: expected at least 2 tokens, got 0");
   EXPECT_REFUSAL(run(file("one.txt", "x")), 3, "at least 2 tokens, got 1");

@@ -23,7 +23,8 @@ TEST_F(ModelCommands, init_makes_a_model_that_runs) {
   const TensorFile tensors(path("new/model.safetensors"));
   EXPECT_EQ(said, std::to_string(tensors.elements()) + " parameters written to " + path("new") + "\n");
   EXPECT_EQ(json({"params", path("new")}), json({"params", kModel}));
-  EXPECT_GT(json({"eval", path("new"), "--data", file("a.txt", "some text")})["nll"], 1.0);
+  EXPECT_GT(json({"eval", path("new"), "--tokenizer", "bytes", "--data", file("a.txt", "some text")})["nll"],
+            1.0);
   EXPECT_EQ(std::distance(fs::directory_iterator(path("new")), {}), 2);
 }
 
@@ -99,10 +100,11 @@ TEST_F(ModelCommands, trace_writes_what_the_official_code_computed) {
 }
 
 TEST_F(ModelCommands, trace_lists_what_it_wrote) {
-  const std::string text = printed({"trace", kModel, "--prompt", "ab", "--out", path("t")});
+  const std::string text =
+      printed({"trace", kModel, "--tokenizer", "bytes", "--prompt", "ab", "--out", path("t")});
   EXPECT_NE(text.find("logits                  [2, 128]\n"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("written to " + path("t") + "\n"));
-  const Json told = json({"trace", kModel, "--prompt", "ab", "--out", path("t")});
+  const Json told = json({"trace", kModel, "--tokenizer", "bytes", "--prompt", "ab", "--out", path("t")});
   EXPECT_EQ(told["ids"], (Json{97, 98}));
   EXPECT_EQ(told["out"], path("t"));
   EXPECT_EQ(told["tensors"]["hidden"], (Json{4, 2, 32}));

@@ -24,9 +24,8 @@ inline std::string content_of(const std::filesystem::path& path) {
 class TrainCommand : public testing::Test {
  protected:
   TrainCommand() {
-    directory_.file("config.json", "{}");  // a model directory without a tokenizer: tokens are bytes
     EXPECT_EQ(run({"data", "synth", "--out", path("t.jsonl"), "--documents", "40"}).exit_code, 0);
-    EXPECT_EQ(run({"data", "tokenize", path(), path("t.jsonl"), "--out", path("t.tokens")}).exit_code, 0);
+    EXPECT_EQ(run({"data", "tokenize", "bytes", path("t.jsonl"), "--out", path("t.tokens")}).exit_code, 0);
     directory_.file("run.json", R"({"model": "tiny-headwise", "sequence": 32, "batch_tokens": 128, "steps": 6,
       "validation": {"share": 0.2, "every": 3, "sequences": 2}, "checkpoints": {"every": 2}})");
   }

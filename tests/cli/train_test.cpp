@@ -16,7 +16,10 @@ TEST_F(TrainCommand, leaves_a_model_that_the_other_commands_take) {
   EXPECT_EQ(result["tokens"], 6 * 128);
   EXPECT_GT(result["best_validation_loss"], 0.0);
   EXPECT_EQ(run({"params", path("run/latest")}).exit_code, 0);
-  EXPECT_EQ(run({"generate", path("run/best"), "--prompt", "Petra", "--max-tokens", "4"}).exit_code, 0);
+  EXPECT_EQ(
+      run({"generate", path("run/best"), "--tokenizer", "bytes", "--prompt", "Petra", "--max-tokens", "4"})
+          .exit_code,
+      0);
 }
 
 TEST_F(TrainCommand, writes_a_line_of_metrics_per_step_and_the_pulse_of_the_model) {
@@ -58,7 +61,7 @@ TEST_F(TrainCommand, refuses_what_it_cannot_do_and_leaves_nothing) {
   EXPECT_EQ(train("run").exit_code, 1) << "there is a run already";
   EXPECT_REFUSAL(train("run", {"--resume", "--set", "seed=9"}), 2, "seed is not what the run began with");
   EXPECT_REFUSAL(train("run", {"--resume", "--set", "model.rope_theta=5"}), 2, "model/rope_theta");
-  ASSERT_EQ(run({"data", "tokenize", path(), path("run.json"), "--out", path("other.tokens")}).exit_code, 0);
+  ASSERT_EQ(run({"data", "tokenize", "bytes", path("run.json"), "--out", path("other.tokens")}).exit_code, 0);
   EXPECT_REFUSAL(run({"train", path("run.json"), "--data", path("t.tokens"), path("other.tokens"), "--out",
                       path("run"), "--resume"}),
                  3, "not those that the run began with");
@@ -137,6 +140,20 @@ TEST_F(TrainCommand, says_what_ended_it) {
   const ProgramRun finished = train("run", {"--json", "--resume"});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_EQ(Json::parse(finished.out)["end"], "finished");
+}
+
+TEST_F(TrainCommand, resume_auto_begins_a_run_or_goes_on_with_it) {
+  const ProgramRun begun = train("run", {"--json", "--set", "steps=4", "--resume", "auto"});
+  ASSERT_EQ(begun.exit_code, 0) << begun.err;
+  EXPECT_EQ(Json::parse(begun.out)["steps"], 4);
+  const ProgramRun longer = train("run", {"--json", "--resume=auto"});
+  ASSERT_EQ(longer.exit_code, 0) << longer.err;
+  EXPECT_EQ(Json::parse(longer.out)["steps"], 6);
+  EXPECT_EQ(run({"train", "--resume", path("run.json"), "--data", path("t.tokens"), "--out", path("run")})
+                .exit_code,
+            0)
+      << "what follows the flag alone is an argument";
+  EXPECT_REFUSAL(train("run", {"--resume=never"}), 2, "expected one of auto, got \"never\"");
 }
 
 TEST_F(TrainCommand, demo_compares_three_models) {

@@ -13,3 +13,4 @@ cmake --install "$build" --prefix "$prefix" >/dev/null
 cmake -G Ninja -S "$source/tests/package" -B "$work/sample" -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$work/sample"
 "$work/sample/sample"
+"$work/sample/evaluate_text" "$source/tests/golden/official/tiny_gate_elementwise"

@@ -15,13 +15,15 @@ LabelledRun run_named(const std::string& name, double gate) {
     const double x = static_cast<double>(step);
     run.metrics.steps.push_back({.step = step, .tokens = x * 2048, .seconds = x / 4, .loss = 6 / x});
     if (step % 20 != 0) continue;
-    run.metrics.validations.push_back({.at = run.metrics.steps.back(),
-                                       .sink = 0.3,
-                                       .sink_floor = 0.04,
-                                       .max_activation = x,
-                                       .gate_mean = gate,
-                                       .sequences = 32,
-                                       .length = 128});
+    run.metrics.add(Validation{.step = step,
+                               .loss = 6 / x,
+                               .sequences = 32,
+                               .length = 128,
+                               .pulse = {.sink = 0.3,
+                                         .sink_floor = 0.04,
+                                         .max_activation = x,
+                                         .gated = !std::isnan(gate),
+                                         .gate_mean = gate}});
   }
   return run;
 }
@@ -73,7 +75,7 @@ TEST(TrainingCurves, fill_a_figure_without_overlaps) {
 TEST(TrainingCurves, of_a_run_that_broke_do_not_flatten_the_others) {
   std::vector<LabelledRun> runs = two_runs();
   for (size_t i = 30; i < 100; ++i) runs[1].metrics.steps[i].loss = 7000;
-  for (size_t i = 2; i < 5; ++i) runs[1].metrics.validations[i].max_activation = 1e20;
+  for (size_t i = 2; i < 5; ++i) runs[1].metrics.validations[i].validation.pulse.max_activation = 1e20;
   const TrainingCurves curves = training_curves(runs, Progression::Steps);
   EXPECT_EQ(curves.loss.y.at_most, 9) << "one and a half times the first loss";
   EXPECT_EQ(curves.details[1].y.at_most, 150) << "and of the largest activation of the other run";

@@ -1,4 +1,5 @@
 #include "sluice/text/tokenizer.h"
+#include "sluice/text/tokenizer_writer.h"
 
 #include <gtest/gtest.h>
 
@@ -175,14 +176,32 @@ TEST(TokenizerLoad, takes_a_file_or_a_model_directory) {
   EXPECT_EQ(Tokenizer::load(directory.path()).size(), 257);
 }
 
-TEST(TokenizerLoad, gives_bytes_for_a_model_without_one) {
+// Bytes were what such a directory was silently read as: text in, nonsense out.
+TEST(TokenizerLoad, refuses_a_model_directory_without_one) {
   const TemporaryDirectory directory;
+  directory.file("config.json", "{}");
   EXPECT_BAD_INPUT(Tokenizer::load(directory.path()),
                    directory.path().string() +
-                       ": not a model directory: expected a tokenizer.json, or a "
-                       "config.json alone for a model of bytes");
-  directory.file("config.json", "{}");
-  EXPECT_EQ(Tokenizer::load(directory.path()).size(), 256);
+                       ": no tokenizer.json in it (name one, or \"bytes\" if its tokens are bytes)");
+}
+
+TEST(TokenizerNamed, bytes_is_the_byte_tokenizer) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(Tokenizer::named("bytes").encode("z\xFF"), (std::vector<TokenId>{122, 255}));
+  const auto file = directory.file("bytes", small_file({{"a", "b"}}).dump());
+  EXPECT_EQ(Tokenizer::named(file.string()).size(), 257) << "a path is a path";
+}
+
+TEST(ByteTokenizer, is_the_same_after_a_file) {
+  const Tokenizer read = Tokenizer::read(Json::parse(byte_tokenizer_json(), "bytes"));
+  std::string every_byte;
+  for (int byte = 0; byte < 256; ++byte) every_byte += static_cast<char>(byte);
+  for (const std::string& text :
+       {every_byte, std::string("e\u0301 caf\u00e9  two  spaces\n\n'll"), std::string()}) {
+    EXPECT_EQ(read.encode(text), Tokenizer::bytes().encode(text));
+    EXPECT_EQ(read.decode(read.encode(text)), text);
+  }
+  EXPECT_EQ(read.size(), 256);
 }
 
 }  // namespace

@@ -66,11 +66,12 @@ TEST_F(RunDirectories, lose_what_a_killed_process_left_half_written_when_they_go
 
 TEST_F(RunDirectories, tell_the_last_validation_that_is_whole) {
   RunDirectory directory = RunDirectory::create(path(), {.config = "{}"});
-  EXPECT_TRUE(directory.last_validation().is_null());
+  EXPECT_FALSE(directory.last_validation().has_value());
   directory.append_metrics(nlohmann::ordered_json::parse(R"({"step":1,"validation_loss":3.5})"));
   directory.append_metrics(nlohmann::ordered_json::parse(R"({"step":2,"loss":3.0})"));
   std::ofstream(path() / "metrics.jsonl", std::ios::app) << R"({"step":2,"validation_loss":3)";
-  EXPECT_EQ(directory.last_validation().at("validation_loss"), 3.5);
+  ASSERT_TRUE(directory.last_validation().has_value());
+  EXPECT_EQ(directory.last_validation()->loss, 3.5);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sluice/train/metrics_file.h"
+#include "sluice/train/metrics.h"
 #include "tests/train/runs.h"
 
 namespace sluice {

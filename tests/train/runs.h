@@ -53,7 +53,7 @@ class Runs : public testing::Test {
                      .config = config,
                      .directory = run_directory,
                      .shards = {TokenShard(shard_)},
-                     .log = log_});
+                     .control = control_});
     struct Killed {};
     try {
       run.train({.stepped = [&](const StepResult&, const RunState& state) {
@@ -76,6 +76,7 @@ class Runs : public testing::Test {
   Path shard_ = write_shard(directory_);
   std::ostringstream messages_;
   Log log_{LogLevel::Normal, messages_};
+  JobControl control_{.log = &log_};
 };
 
 }  // namespace sluice

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sluice/infer/forward_pass.h"
 #include "sluice/nn/tap_points.h"
 
 namespace sluice {
@@ -82,10 +81,11 @@ Pulse PulseProbe::pulse() const {
     pulse.sink_late += ratio(each.sink_late, each.late_queries);
     pulse.max_activation += each.max_activation;
   }
-  const auto layers = static_cast<int64_t>(layers_.size());
-  pulse.sink = ratio(pulse.sink, layers);
-  pulse.sink_late = ratio(pulse.sink_late, layers);
-  pulse.max_activation = ratio(pulse.max_activation, layers);
+  // Only layers with attention have a sink.
+  const auto attending = std::ranges::count_if(layers_, [](const Layer& each) { return each.queries > 0; });
+  pulse.sink = ratio(pulse.sink, attending);
+  pulse.sink_late = ratio(pulse.sink_late, attending);
+  pulse.max_activation = ratio(pulse.max_activation, static_cast<int64_t>(layers_.size()));
   pulse.sink_floor = ratio(floor_, sequences_);
   pulse.gate_mean = ratio(gate_sum_, gate_count_);
   pulse.gate_closed = ratio(static_cast<double>(gate_closed_), gate_count_);
@@ -110,7 +110,7 @@ Pulse measure_pulse(const Context& context, const Decoder& decoder, const Packed
   PulseProbe probe;
   const Context probed = context.with_probe(&probe);
   for (int64_t i = 0; i < std::min(at_most, sequences.count()); ++i)
-    hidden_states(probed, decoder, sequences.batch(Range{i, i + 1}).inputs);
+    decoder.forward(probed, sequences.batch(Range{i, i + 1}).inputs);
   return probe.pulse();
 }
 

@@ -7,10 +7,9 @@
 #include <string_view>
 
 #include "sluice/base/error.h"
+#include "sluice/base/log.h"
 
 namespace sluice {
-
-class Log;
 
 struct ProgressUpdate {
   std::string_view unit;  // what is counted: "chunks"
@@ -27,6 +26,16 @@ struct JobControl {
 
   void report(std::string_view unit, int64_t done, int64_t total) const {
     if (progress) progress({.unit = unit, .done = done, .total = total});
+  }
+
+  template <typename... Args>
+  void info(fmt::format_string<Args...> format, Args&&... args) const {
+    if (log != nullptr) log->info(format, std::forward<Args>(args)...);
+  }
+
+  template <typename... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) const {
+    if (log != nullptr) log->warn(format, std::forward<Args>(args)...);
   }
 
   bool is_cancelled() const { return cancelled && cancelled(); }

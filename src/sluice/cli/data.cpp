@@ -106,8 +106,8 @@ Action declare_data(Options& options) {
   options.arguments(
       {.name = "FILE...",
        .value = "",
-       .text = "tokenize: a tokenizer.json or model directory, then texts (.txt, .jsonl, .gz of "
-               "either, -). info: a token shard. synth: none"},
+       .text = "tokenize: a tokenizer.json, a model directory or bytes, then texts (.txt, .jsonl, .gz "
+               "of either, -). info: a token shard. synth: none"},
       Presence::Optional, target->files);
   options.text({.name = "--out",
                 .value = "F",

@@ -26,7 +26,7 @@ TokenId end_of_text(const DataOptions& options, const Tokenizer& tokenizer) {
 
 void tokenize(const DataOptions& options, const Session& session) {
   refuse_overwriting(*options.out, options.files);
-  const Tokenizer tokenizer = Tokenizer::load(options.files.front());
+  const Tokenizer tokenizer = Tokenizer::named(options.files.front());
   Progress progress(session.log, "documents", 0);
   const TokenizeRequest request{.files = {options.files.begin() + 1, options.files.end()},
                                 .format = options.format.format(),

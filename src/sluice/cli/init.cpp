@@ -50,16 +50,16 @@ Action declare_init(Options& options) {
 }  // namespace
 
 Command init_command() {
-  return {
-      .name = "init",
-      .summary = "Make a model with random weights",
-      .description =
-          "Writes a model directory with the weights that training starts from: for measuring speed and "
-          "memory of a size, or for trying a configuration. It has no tokenizer, so its tokens are bytes.",
-      .examples = {"sluice init 51m-elementwise model --seed 1",
-                   "sluice init 1b-elementwise big --dtype bf16"},
-      .dtype = {.text = "Store matrices as f32 or bf16 (default: f32)", .words = {"f32", "bf16"}},
-      .declare = declare_init};
+  return {.name = "init",
+          .summary = "Make a model with random weights",
+          .description =
+              "Writes a model directory with the weights that training starts from: for measuring speed and "
+              "memory of a size, or for trying a configuration. It has no tokenizer: for text, other "
+              "commands take --tokenizer.",
+          .examples = {"sluice init 51m-elementwise model --seed 1",
+                       "sluice init 1b-elementwise big --dtype bf16"},
+          .dtype = {.text = "Store matrices as f32 or bf16 (default: f32)", .words = {"f32", "bf16"}},
+          .declare = declare_init};
 }
 
 }  // namespace sluice::cli

@@ -125,6 +125,29 @@ void Options::choice(const OptionDescription& option, std::string& target) {
   descriptions_.push_back(option);
 }
 
+void Options::flag_or_choice(const OptionDescription& option, std::string& target) {
+  const auto check = [words = one_of(option.words)](const std::string& text) {
+    return text == kFlagAlone ? std::string() : words(text);
+  };
+  // CLI11 takes the value of a flag that stands alone from the braces behind its name.
+  parser_->add_flag(fmt::format("{}{{{}}}", option.name, kFlagAlone), target)->check(check);
+  descriptions_.push_back(option);
+  flags_or_choices_.push_back(option);
+}
+
+// "--resume", "auto" become "--resume=auto": to CLI11 what follows a flag is an argument of its own.
+std::vector<std::string> Options::with_words_joined(std::vector<std::string> arguments) const {
+  for (const OptionDescription& option : flags_or_choices_) {
+    for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+      if (arguments[i] != option.name) continue;
+      if (std::ranges::find(option.words, arguments[i + 1]) == option.words.end()) continue;
+      arguments[i] += "=" + arguments[i + 1];
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+  return arguments;
+}
+
 void Options::argument(const OptionDescription& argument, Presence presence, std::string& target) {
   CLI::Option* added = parser_->add_option(argument.name, target)->required(presence == Presence::Required);
   if (!argument.words.empty()) added->check(one_of(argument.words));
@@ -144,7 +167,8 @@ void Options::describe_help() {
 Options::Outcome Options::parse(const std::vector<std::string>& arguments) {
   try {
     // CLI11 takes its arguments last first.
-    parser_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    const std::vector<std::string> joined = with_words_joined(arguments);
+    parser_->parse(std::vector<std::string>(joined.rbegin(), joined.rend()));
   } catch (const CLI::CallForHelp&) {
     return Outcome::HelpAsked;
   } catch (const CLI::ParseError& error) {

@@ -59,6 +59,11 @@ class Options {
   // One of a few words.
   void choice(const OptionDescription& option, std::string& target);
 
+  // A flag that may also have one of a few words as its value: --resume, --resume auto, --resume=auto. Alone
+  // it sets the target to kFlagAlone.
+  static constexpr const char* kFlagAlone = "yes";
+  void flag_or_choice(const OptionDescription& option, std::string& target);
+
   // A word without a name, by position. Of a few words if the description lists them.
   void argument(const OptionDescription& argument, Presence presence, std::string& target);
 
@@ -76,11 +81,13 @@ class Options {
   const std::vector<OptionDescription>& descriptions() const { return descriptions_; }
 
  private:
+  std::vector<std::string> with_words_joined(std::vector<std::string> arguments) const;
   [[noreturn]] void refuse(const std::string& argument) const;
 
   std::string command_;
   std::unique_ptr<CLI::App> parser_;
   std::vector<OptionDescription> descriptions_;
+  std::vector<OptionDescription> flags_or_choices_;
 };
 
 }  // namespace sluice::cli

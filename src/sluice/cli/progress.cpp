@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "sluice/base/interrupt.h"
 
 namespace sluice::cli {
 namespace {
@@ -35,8 +39,8 @@ bool Progress::will_show() const {
   return log_.level() != LogLevel::Quiet && Clock::now() - shown_ >= interval;
 }
 
-void Progress::done(int64_t count) {
-  done_ += count;
+void Progress::reach(int64_t done) {
+  done_ = done;
   if (!will_show()) return;
   shown_ = Clock::now();
   show();
@@ -59,6 +63,17 @@ void Progress::show() {
   } else {
     log_.info("{}", text());
   }
+}
+
+JobControl job_control(Log& log) {
+  auto shown = std::make_shared<std::optional<Progress>>();
+  const auto show = [shown, &log](const ProgressUpdate& update) {
+    if (update.done == 0) shown->emplace(log, std::string(update.unit), update.total);
+    if (!shown->has_value()) return;
+    (*shown)->reach(update.done);
+    if (update.done == update.total) shown->reset();  // a terminal's line is wiped before results are printed
+  };
+  return {.progress = show, .cancelled = is_interrupted, .log = &log};
 }
 
 }  // namespace sluice::cli

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sluice/base/job_control.h"
 #include "sluice/base/log.h"
 
 namespace sluice::cli {
@@ -16,7 +17,10 @@ class Progress {
   Progress(Log& log, std::string unit, int64_t total);
   ~Progress();
 
-  void done(int64_t count);
+  void done(int64_t count) { reach(done_ + count); }
+
+  // The same, told as how many there are so far.
+  void reach(int64_t done);
 
   // Whether the next call of done() will show something: a note for it is worth making.
   bool will_show() const;
@@ -35,5 +39,9 @@ class Progress {
   bool terminal_;
   Clock::time_point start_ = Clock::now(), shown_ = start_;
 };
+
+// For a job of the library: its progress is shown until it is done, Ctrl-C cancels it, and its remarks go to
+// the log, which must outlive it.
+JobControl job_control(Log& log);
 
 }  // namespace sluice::cli

@@ -5,9 +5,9 @@
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/json_lines.h"
-#include "sluice/cli/token_ids.h"
 #include "sluice/cli/tokenizer.h"
 #include "sluice/data/text_reader.h"
+#include "sluice/text/token_ids.h"
 #include "sluice/text/utf8.h"
 
 namespace sluice::cli {
@@ -41,7 +41,7 @@ void check_use(const TokenizerOptions& options) {
 }
 
 void encode(const TokenizerOptions& options, const Session& session) {
-  const Tokenizer tokenizer = Tokenizer::load(options.files.front());
+  const Tokenizer tokenizer = Tokenizer::named(options.files.front());
   if (options.jsonl) {
     const auto turn = [&](const Json& line) {
       return ordered_json{{"ids", tokenizer.encode(line.text("text"))}};
@@ -57,7 +57,7 @@ void encode(const TokenizerOptions& options, const Session& session) {
 }
 
 void decode(const TokenizerOptions& options, const Session& session) {
-  const Tokenizer tokenizer = Tokenizer::load(options.files.front());
+  const Tokenizer tokenizer = Tokenizer::named(options.files.front());
   if (options.jsonl) {
     const auto turn = [&](const Json& line) {
       std::vector<TokenId> ids;
@@ -89,7 +89,7 @@ void declare_input(Options& options, TokenizerOptions& target) {
   options.arguments(
       {.name = "FILE...",
        .value = "",
-       .text = "encode, decode: a tokenizer.json or a model directory. train: texts (.jsonl: the "
+       .text = "encode, decode: a tokenizer.json, a model directory or bytes. train: texts (.jsonl: the "
                "text of each line; -: standard input)"},
       Presence::Required, target.files);
   options.text(
@@ -140,8 +140,9 @@ Command tokenizer_command() {
       .summary = "Encode and decode text, train a tokenizer",
       .description =
           "Turns text into the tokens of a byte-level BPE tokenizer and back, or trains such a tokenizer. "
-          "Special tokens in a text are recognised, none are added. A model directory without a "
-          "tokenizer.json has bytes for tokens.",
+          "Special tokens in a text are recognised, none are added. \"bytes\" is the tokenizer whose tokens "
+          "are "
+          "the 256 bytes.",
       .examples = {"sluice tokenizer encode tokenizer.json --text \"Hello\"",
                    "sluice tokenizer encode path/to/model --jsonl texts.jsonl",
                    "sluice tokenizer decode tokenizer.json --ids 9707,11",

@@ -1,111 +1,57 @@
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/overwriting.h"
-#include "sluice/io/safetensors_writer.h"
-#include "sluice/probe/probe_chain.h"
-#include "sluice/probe/recorder.h"
 #include "sluice/probe/trace.h"
 
 namespace sluice::cli {
 namespace {
 
-struct Request {
-  std::string model, out;
+struct TraceOptions {
+  ModelInput model;
+  std::string out;
   PromptOptions prompt;
   InterventionOptions interventions;
   std::vector<std::string> captures;
 };
 
-std::vector<TensorOutput> outputs_of(const Trace& trace) {
-  std::vector<TensorOutput> outputs = {tensor_output("logits", trace.logits),
-                                       tensor_output("hidden", trace.hidden),
-                                       tensor_output("attn", trace.attn)};
-  if (trace.gates.defined()) outputs.push_back(tensor_output("gates", trace.gates));
-  return outputs;
-}
-
-std::vector<TapPattern> patterns_of(const std::vector<std::string>& texts) {
-  std::vector<TapPattern> patterns;
-  for (const std::string& text : texts) patterns.emplace_back(text);
-  return patterns;
-}
-
-// Nothing captured would pass for nothing there.
-void check_captures(const std::vector<std::string>& texts, const Recorder& recorder) {
-  for (const std::string& text : texts) {
-    const TapPattern pattern(text);
-    const bool found = std::ranges::any_of(recorder.values(), [&](const auto& each) {
-      return pattern.matches({each.first.first, each.first.second});
-    });
-    if (!found)
-      throw usage_error({.where = "--capture", .what = fmt::format("the model has no \"{}\"", text)});
-  }
-}
-
-// A tap that is passed once has its name; attention of several sequences never happens here.
-void add_captures(const Recorder& recorder, std::vector<TensorOutput>& outputs) {
-  for (const auto& [place, values] : recorder.values()) {
-    const TapName name{place.first, place.second};
-    if (name.point == points::kLogits) continue;  // they are written anyway
-    outputs.push_back(tensor_output(name.text(), values.front()));
-  }
-}
-
-void run(const Request& request, const Session& session) {
-  if (request.out.empty()) throw usage_error({.where = "trace", .what = "--out is required"});
-  refuse_overwriting(request.out, std::span(&request.model, 1));
-  const RunnableModel model = open_model(session, request.model);
-  const std::vector<int32_t> ids = request.prompt.tokens(model, "trace");
-  const auto intervener = request.interventions.intervener(model);
-  Recorder recorder(patterns_of(request.captures));
-  ProbeChain probes({intervener.get(), &recorder});
-  const Trace traced = trace(model.context(&probes), *model.decoder, ids);
-  check_captures(request.captures, recorder);
-  if (intervener) intervener->check_effect();
-  std::vector<TensorOutput> outputs = outputs_of(traced);
-  add_captures(recorder, outputs);
-  SafetensorsMetadata metadata = {{"format", "pt"}, {"ids", fmt::format("{}", fmt::join(ids, ","))}};
-  // Only some layers may have a gate; this says which rows of `gates` belong to which.
-  if (traced.gates.defined()) metadata["gate_layers"] = fmt::format("{}", fmt::join(traced.gate_layers, ","));
-  write_safetensors(request.out, outputs, metadata);
-
-  nlohmann::ordered_json shapes;
-  std::string text;
-  for (const TensorOutput& output : outputs) {
-    const Shape& shape = output.info.shape;
-    std::vector<int64_t> dims;
-    for (int axis = 0; axis < shape.rank(); ++axis) dims.push_back(shape[axis]);
-    shapes[output.name] = dims;
-    text += fmt::format("{:<24}{}\n", output.name, shape.text());
-  }
+void run(const TraceOptions& options, const Session& session) {
+  if (options.out.empty()) throw usage_error({.where = "trace", .what = "--out is required"});
+  refuse_overwriting(options.out, std::span(&options.model.path, 1));
+  Engine engine(session.options.engine());
+  const LoadedModel model = options.model.open(engine, weight_type(session));
+  const CapturedTrace traced = trace(model, {.ids = options.prompt.tokens(model, "trace"),
+                                             .captures = options.captures,
+                                             .interventions = options.interventions.interventions(model)});
+  write_trace(options.out, traced);
   if (session.options.json) {
-    session.out << nlohmann::ordered_json{{"out", request.out}, {"ids", ids}, {"tensors", shapes}}.dump(
-                       2, ' ', false, nlohmann::json::error_handler_t::replace)
-                << '\n';
-  } else {
-    session.out << text << "written to " << request.out << '\n';
+    nlohmann::ordered_json json = {{"out", options.out}};
+    json.update(to_json(traced));
+    session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    return;
   }
+  for (const auto& [name, tensor] : tensors_of(traced))
+    session.out << fmt::format("{:<24}{}\n", name, tensor.shape().text());
+  session.out << "written to " << options.out << '\n';
 }
 
 Action declare_trace(Options& options) {
-  auto request = std::make_shared<Request>();
-  options.argument({.name = "MODEL", .value = "", .text = "A model directory"}, Presence::Required,
-                   request->model);
-  request->prompt.declare(options);
+  auto target = std::make_shared<TraceOptions>();
+  target->model.declare(options);
+  target->prompt.declare(options);
   options.repeated({.name = "--capture",
                     .value = "TAP",
                     .text = "Write these values, too: attn.q, layers.0-3.mlp.out, attn.*"},
-                   request->captures);
-  request->interventions.declare(options);
+                   target->captures);
+  target->interventions.declare(options);
   options.text({.name = "--out", .value = "FILE", .text = "Where to write the tensors (.safetensors)"},
-               request->out);
-  return [request](const Session& session) { run(*request, session); };
+               target->out);
+  return [target](const Session& session) { run(*target, session); };
 }
 
 }  // namespace

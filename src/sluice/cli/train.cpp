@@ -1,79 +1,58 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "sluice/base/error.h"
+#include "sluice/base/json_text.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/train_plan.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/training_options.h"
+#include "sluice/train/training.h"
 
 namespace sluice::cli {
 namespace {
 
-using nlohmann::ordered_json;
-
 struct Request : TrainingOptions {
+  std::string resume;  // "", kFlagAlone or "auto"
   bool dry_run = false, print_config = false;
 };
 
-std::string_view words_for(RunEnd end) {
-  switch (end) {
-    case RunEnd::Finished:
-      return "finished";
-    case RunEnd::Interrupted:
-      return "interrupted";
-    case RunEnd::OutOfTime:
-      return "out of time";
-    case RunEnd::NoProgress:
-      return "no progress";
-  }
-  return "?";
+RunStart start_of(const Request& request) {
+  if (request.resume.empty()) return RunStart::New;
+  return request.resume == "auto" ? RunStart::ResumeOrNew : RunStart::Resume;
 }
 
-void report(const Request& request, const Session& session, const TrainingOutcome& outcome) {
-  const RunState& state = outcome.state;
-  const bool validated = state.best_step >= 0;
+void print(const TrainingOutcome& outcome, const Session& session) {
   if (session.options.json) {
-    const ordered_json json = {{"out", request.out},
-                               {"end", words_for(outcome.end)},
-                               {"steps", state.step},
-                               {"tokens", state.tokens},
-                               {"tokens_per_s", outcome.tokens_per_s()},
-                               {"best_validation_loss", validated ? ordered_json(state.best_loss) : nullptr},
-                               {"best_step", validated ? ordered_json(state.best_step) : nullptr},
-                               {"spikes", state.losses.spikes},
-                               {"validation", outcome.figures}};
-    session.out << json.dump(2, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    session.out << pretty_text(to_json(outcome));
     return;
   }
-  const std::string best =
-      validated ? fmt::format("; validation loss {:.4f} at step {}", state.best_loss, state.best_step) : "";
-  session.out << fmt::format("{}: {} steps, {} tokens{}; {}/latest\n", words_for(outcome.end), state.step,
-                             state.tokens, best, request.out);
+  const RunState& state = outcome.state;
+  std::string best;
+  if (state.best_step >= 0)
+    best = fmt::format("; validation loss {:.4f} at step {}", state.best_loss, state.best_step);
+  session.out << fmt::format("{}: {} steps, {} tokens{}; {}/latest\n", name_of(outcome.end), state.step,
+                             state.tokens, best, outcome.directory.string());
 }
 
 void run(const Request& request, const Session& session) {
   if (!request.dry_run && !request.print_config) request.check("train");
   const RunConfig config = load_run_config(request.config, request.all_changes(session));
   if (request.print_config) {
-    session.out << run_config_json(config).dump(2) << '\n';
+    session.out << pretty_text(run_config_json(config));
     return;
   }
-  if (request.dry_run) {
-    Engine engine(session.options.engine());
-    const TrainPlan plan = plan_run(engine, config);
-    session.out << (session.options.json ? plan.json().dump(2) + "\n" : plan.text());
-    return;
-  }
-  const TrainingOutcome outcome = run_training({.config = config,
-                                                .shards = open_shards(request.data),
-                                                .out = request.out,
-                                                .tokenizer = request.tokenizer,
-                                                .start = request.resume ? RunStart::Resume : RunStart::New},
-                                               session);
-  report(request, session, outcome);
+  Engine engine(session.options.engine());
+  if (request.dry_run) return print(plan_training(engine, config, training_control(session)), session);
+  const TrainingOutcome outcome = train_shown(engine,
+                                              {.config = config,
+                                               .shards = open_shards(request.data),
+                                               .out = request.out,
+                                               .tokenizer = request.tokenizer,
+                                               .start = start_of(request)},
+                                              session);
+  print(outcome, session);
   if (outcome.end == RunEnd::Interrupted) {
     throw Error(ErrorKind::Interrupted,
                 {.what = fmt::format("stopped and saved after step {}", outcome.state.step),
@@ -84,9 +63,13 @@ void run(const Request& request, const Session& session) {
 Action declare_train(Options& options) {
   auto request = std::make_shared<Request>();
   request->declare_config(options);
-  request->declare(options, {.out = "The run's directory",
-                             .changes = "Change a value of the configuration",
-                             .resume = "Go on where the run in --out stopped"});
+  request->declare(options, {.out = "The run's directory", .changes = "Change a value of the configuration"});
+  options.flag_or_choice(
+      {.name = "--resume",
+       .value = "[auto]",
+       .text = "Go on where the run in --out stopped; with auto, begin one if there is none",
+       .words = {"auto"}},
+      request->resume);
   options.flag("--dry-run", request->dry_run, "Only say what the run will take: parameters, memory, time");
   options.flag("--print-config", request->print_config,
                "Print the configuration with every default, and stop");

@@ -1,33 +1,11 @@
-// What a run will take, before it begins: counts, and time and memory tried out with a few sequences.
+// A training plan as the command prints it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-#include <optional>
-
-#include "sluice/ops/engine.h"
-#include "sluice/train/run_config.h"
+#include "sluice/cli/command.h"
+#include "sluice/train/training_plan.h"
 
 namespace sluice::cli {
 
-struct TrainPlan {
-  int64_t parameters = 0;
-  int64_t steps = 0, tokens = 0;
-  double flops = 0;           // of all steps
-  int64_t state_bytes = 0;    // weights, gradients and both moments of AdamW, all f32
-  int64_t machine_bytes = 0;  // available now
-
-  // From two steps on random tokens; none if the state alone does not fit.
-  struct Trial {
-    double seconds = 0;  // of the whole run, validation and checkpoints not counted
-    double tokens_per_s = 0;
-    int64_t memory_bytes = 0;  // at the most, state included
-  };
-  std::optional<Trial> trial = {};
-
-  nlohmann::ordered_json json() const;
-  std::string text() const;
-};
-
-TrainPlan plan_run(Engine& engine, const RunConfig& config);
+void print(const TrainingPlan& plan, const Session& session);
 
 }  // namespace sluice::cli

@@ -1,39 +1,56 @@
-// What the commands that train share: a run from its directory to its last figures, with progress on the way.
+// How the commands that train show a run on stderr, and let Ctrl-C end it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "sluice/cli/command.h"
-#include "sluice/train/run.h"
+#include "sluice/cli/progress.h"
+#include "sluice/train/training.h"
 
 namespace sluice::cli {
 
-struct TrainingJob {
-  RunConfig config;
-  std::vector<TokenShard> shards;
-  std::filesystem::path out;
-  std::filesystem::path tokenizer = {};  // for a new run; one that goes on has its own
-  RunStart start = RunStart::New;
-};
+// A bar with loss, speed and share of the machine's peak behind it, and a line for each validation. Several
+// runs may follow one another.
+class TrainingDisplay {
+ public:
+  TrainingDisplay(Engine& engine, Log& log) : engine_(engine), log_(log) {}
 
-struct TrainingOutcome {
-  RunEnd end = RunEnd::Finished;
-  RunState state;
-  nlohmann::ordered_json figures;  // of the last validation: loss, pulse, sample; null if there was none
+  // Refers to the display.
+  RunObserver observer();
 
-  double tokens_per_s() const {
-    return state.seconds > 0 ? static_cast<double>(state.tokens) / state.seconds : 0;
+  // Messages between two runs: the bar is taken away first.
+  template <typename... Args>
+  void info(fmt::format_string<Args...> format, Args&&... args) {
+    bar_.reset();
+    log_.info(format, std::forward<Args>(args)...);
   }
+  template <typename... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) {
+    bar_.reset();
+    log_.warn(format, std::forward<Args>(args)...);
+  }
+
+ private:
+  void start(const RunConfig& config, const RunState& state);
+  void step(const StepResult& result, const RunState& state);
+  void show(const Validation& validation);
+  double peak();
+
+  Engine& engine_;
+  Log& log_;
+  std::optional<Progress> bar_;
+  Precision precision_ = Precision::F32;
+  double flops_per_token_ = 0;
+  int64_t session_steps_ = 0;
+  double seconds_ = 0;       // of the run, as of its last step
+  double step_seconds_ = 0;  // running mean; 0: no step was timed yet
+  double peak_ = 0;          // FLOP/s; 0: not measured yet
 };
 
-// Every byte is checked: what is damaged would be learnt.
-std::vector<TokenShard> open_shards(const std::vector<std::string>& paths);
+// A run with a display of its own, which is gone when it ends.
+TrainingOutcome train_shown(Engine& engine, const TrainingJob& job, const Session& session);
 
-// Bad input if the tokenizer, the data or the prompt of samples do not fit the model, a usage error if the
-// run to go on with was another one.
-void check_job(const TrainingJob& job);
-
-// Checks the job before anything is written.
-TrainingOutcome run_training(const TrainingJob& job, const Session& session);
+// Stopped by Ctrl-C; messages go to the session's log.
+JobControl training_control(const Session& session);
 
 }  // namespace sluice::cli

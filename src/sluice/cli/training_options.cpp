@@ -18,7 +18,6 @@ void TrainingOptions::declare(Options& options, const Texts& texts) {
                tokenizer);
   options.text({.name = "--out", .value = "DIR", .text = texts.out}, out);
   options.repeated({.name = "--set", .value = "A.B=V", .text = texts.changes}, changes);
-  options.flag("--resume", resume, texts.resume);
 }
 
 void TrainingOptions::check(const std::string& command) const {

@@ -11,14 +11,13 @@ namespace sluice::cli {
 struct TrainingOptions {
   std::string config, out, tokenizer;
   std::vector<std::string> changes, data;
-  bool resume = false;
 
-  // What the options mean to a command of its own.
+  // What the options mean to one command.
   struct Texts {
-    std::string out, changes, resume;
+    std::string out, changes;
   };
 
-  // The command's other options come between the two.
+  // The command's other options come between the two or after them.
   void declare_config(Options& options);
   void declare(Options& options, const Texts& texts);
 

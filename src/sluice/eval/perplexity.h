@@ -4,7 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "sluice/eval/bootstrap.h"
 #include "sluice/model/decoder.h"
+#include "sluice/text/vocabulary.h"
 
 namespace sluice {
 
@@ -14,17 +16,22 @@ struct ChunkNll {
   int64_t tokens = 0;
 };
 
-ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<const int32_t> ids);
+ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<const TokenId> ids);
 
-struct Interval {
-  double low = 0, high = 0;
+// Inputs and the token behind each, as data/packed_sequences.h hands them out; `sequences` cuts both.
+struct PredictedTokens {
+  std::span<const TokenId> inputs, targets;
+  const Sequences& sequences;
 };
+
+// Of each sequence, all of them in one pass.
+std::vector<ChunkNll> sequence_nlls(const Context& context, const Decoder& decoder, const PredictedTokens& tokens);
 
 struct Perplexity {
   int64_t tokens = 0;  // predicted
   double nll = 0;      // mean per predicted token
   double ppl = 0;
-  Interval ci95;  // of ppl: percentile bootstrap over chunks
+  std::optional<Interval> ci95;  // of ppl, over chunks; none for one chunk
 };
 
 Perplexity perplexity(std::span<const ChunkNll> chunks);
@@ -33,7 +40,7 @@ Perplexity perplexity(std::span<const ChunkNll> chunks);
 struct PerplexityDifference {
   double nll = 0;
   double ppl = 0;
-  Interval ci95;  // of ppl: the bootstrap draws chunks, and both results of each
+  std::optional<Interval> ci95;  // of ppl: chunks are drawn in pairs, both results of each
 };
 
 PerplexityDifference perplexity_difference(std::span<const ChunkNll> chunks, std::span<const ChunkNll> base);

@@ -1,12 +1,11 @@
 #include "sluice/infer/generator.h"
 
 #include "sluice/base/stopwatch.h"
-#include "sluice/infer/forward_pass.h"
 
 namespace sluice {
 
 std::span<const float> Generator::advance(std::span<const int32_t> ids) {
-  const Var hidden = hidden_states(context_, decoder_, ids, &state_);
+  const Var hidden = decoder_.forward(context_, ids, &state_).y;
   // Only the last token's logits are needed: one row of the output layer instead of all.
   const auto width = static_cast<size_t>(hidden.cols());
   const Tensor last = Tensor::from<float>(context_.engine.pool(), {1, hidden.cols()},
@@ -25,9 +24,9 @@ Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOp
   Generation generation;
   state_ = decoder_.make_state(context_, static_cast<int64_t>(prompt.size()) + options.max_tokens);
   Sampler sampler(options.sampler);
-  Stopwatch watch;
+  Stopwatch stopwatch;
   std::span<const float> logits = advance(prompt);
-  generation.prompt_seconds = watch.lap();
+  generation.prompt_seconds = stopwatch.lap();
   while (static_cast<int64_t>(generation.ids.size()) < options.max_tokens) {
     const int32_t id = sampler.next(logits);
     if (options.stop.contains(id)) break;
@@ -36,7 +35,7 @@ Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOp
     if (static_cast<int64_t>(generation.ids.size()) == options.max_tokens) break;
     logits = advance({&id, 1});
   }
-  generation.decode_seconds = watch.seconds();
+  generation.decode_seconds = stopwatch.seconds();
   return generation;
 }
 

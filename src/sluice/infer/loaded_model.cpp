@@ -3,20 +3,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "sluice/base/error.h"
 #include "sluice/model/checkpoint.h"
 
 namespace sluice {
+namespace {
 
-LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, DType dtype)
+constexpr std::array<std::pair<std::string_view, DType>, 3> kWeightTypes = {
+    {{"f32", DType::F32}, {"bf16", DType::BF16}, {"int8", DType::I8}}};
+
+std::optional<Tokenizer> tokenizer_of(const std::filesystem::path& model, const std::string& named) {
+  if (!named.empty()) return Tokenizer::named(named);
+  const std::filesystem::path own = model / "tokenizer.json";
+  std::error_code unknown;  // what cannot be looked at is opened, which says why
+  if (!std::filesystem::exists(own, unknown) && !unknown) return {};
+  return Tokenizer::load(own);
+}
+
+}  // namespace
+
+DType weight_type(std::string_view name) {
+  const auto* found = std::ranges::find(kWeightTypes, name, &std::pair<std::string_view, DType>::first);
+  if (found != kWeightTypes.end()) return found->second;
+  throw usage_error({.what = "unknown type of weights",
+                     .expected = "f32, bf16 or int8",
+                     .got = fmt::format("\"{}\"", name)});
+}
+
+std::string_view weight_type_name(DType dtype) {
+  const auto* found = std::ranges::find(kWeightTypes, dtype, &std::pair<std::string_view, DType>::second);
+  SLUICE_ASSERT(found != kWeightTypes.end(), "weight_type_name: no weights in {}", name_of(dtype));
+  return found->first;
+}
+
+// The tokenizer first: a mistake in its name shows before a large model is read.
+LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options)
     : engine_(engine),
       path_(path),
-      decoder_(load_model(engine, path, dtype)),
-      tokenizer_(Tokenizer::load(path)) {}
+      dtype_(options.dtype),
+      tokenizer_(tokenizer_of(path, options.tokenizer)),
+      decoder_(load_model(engine, path, options.dtype)) {}
+
+const Tokenizer& LoadedModel::tokenizer() const {
+  if (tokenizer_) return *tokenizer_;
+  throw bad_input({.where = path_.string(),
+                   .what = "the model has no tokenizer.json",
+                   .hint = "--tokenizer FILE names one, --tokenizer bytes says that its tokens are bytes"});
+}
 
 std::vector<TokenId> LoadedModel::encode(std::string_view text) const {
-  std::vector<TokenId> ids = tokenizer_.encode(text);
+  std::vector<TokenId> ids = tokenizer().encode(text);
   const int64_t vocabulary = config().vocabulary;
   const auto outside = std::ranges::find_if(ids, [&](TokenId id) { return id >= vocabulary; });
   if (outside == ids.end()) return ids;

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,19 +13,36 @@
 
 namespace sluice {
 
+// The types that weights can be kept in, as people name them: f32, bf16, int8.
+DType weight_type(std::string_view name);
+std::string_view weight_type_name(DType dtype);
+
+struct ModelOptions {
+  DType dtype = DType::F32;    // of the matrices, whatever the file has: F32, BF16 or I8
+  std::string tokenizer = {};  // as Tokenizer::named() takes it; empty: the model's own, if it has one
+};
+
 class LoadedModel {
  public:
-  // Matrices are kept in `dtype` (F32, BF16 or I8), whatever the file has. Several models may share an
-  // engine, which must outlive them.
-  LoadedModel(Engine& engine, const std::filesystem::path& path, DType dtype = DType::F32);
+  // Several models may share an engine, which must outlive them.
+  LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options = {});
 
   const std::filesystem::path& path() const { return path_; }
   const ModelConfig& config() const { return decoder_->config(); }
+  DType dtype() const { return dtype_; }
   Engine& engine() const { return engine_; }
   const Decoder& decoder() const { return *decoder_; }
-  const Tokenizer& tokenizer() const { return tokenizer_; }
 
-  // For inference, watched by a probe or by none.
+  // A model without one still runs on token ids.
+  bool has_tokenizer() const { return tokenizer_.has_value(); }
+
+  // Bad input if there is none: what its tokens stand for is not guessed.
+  const Tokenizer& tokenizer() const;
+
+  // Also if a token of the text is not in the model's vocabulary.
+  std::vector<TokenId> encode(std::string_view text) const;
+
+  // For inference, with a probe or without.
   Context context(Probe* probe = nullptr) const {
     return Context{engine_, nullptr, probe}.with_packing(packing_);
   }
@@ -32,14 +51,12 @@ class LoadedModel {
   // prompt is answered sooner without.
   void keep_weights_packed() { packing_ = Packing::Keep; }
 
-  // Bad input if a token of the text is not in the model's vocabulary.
-  std::vector<TokenId> encode(std::string_view text) const;
-
  private:
   Engine& engine_;
   std::filesystem::path path_;
+  DType dtype_;
+  std::optional<Tokenizer> tokenizer_;
   std::unique_ptr<Decoder> decoder_;
-  Tokenizer tokenizer_;
   Packing packing_ = Packing::Once;
 };
 

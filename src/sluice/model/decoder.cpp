@@ -48,6 +48,10 @@ void Decoder::initialise(Engine& engine, const Random& random) {
   }
 }
 
+void Decoder::drop_packed_weights() const {
+  for (const NamedParameter& named : parameters_) named.parameter->drop_packed();
+}
+
 DecoderState Decoder::make_state(const Context& context, int64_t capacity) const {
   DecoderState state{.capacity = capacity};
   for (const Block& block : blocks_) state.layers.push_back(block.mixer().make_state(context, capacity));
@@ -112,6 +116,11 @@ LayerOutput Decoder::forward(const Context& context, std::span<const int32_t> id
   output.y = finish(context, output.y);
   if (state != nullptr) state->tokens += sequences.tokens();
   return output;
+}
+
+LayerOutput Decoder::forward(const Context& context, std::span<const int32_t> ids,
+                             DecoderState* state) const {
+  return forward(context, ids, Sequences::equal(1, std::ssize(ids)), state);
 }
 
 Var Decoder::logits(const Context& context, const Var& hidden) const {

@@ -28,12 +28,19 @@ class Decoder {
 
   void initialise(Engine& engine, const Random& random);
 
+  // What passes with Packing::Keep left behind.
+  void drop_packed_weights() const;
+
   // Room for a sequence that grows to `capacity` tokens.
   DecoderState make_state(const Context& context, int64_t capacity) const;
 
   // ids [N] through the whole model up to the final norm: y is [N, D]. With a state they go on behind its
   // tokens, and it takes them in; there is one sequence then.
   LayerOutput forward(const Context& context, std::span<const int32_t> ids, const Sequences& sequences,
+                      DecoderState* state = nullptr) const;
+
+  // Of one sequence.
+  LayerOutput forward(const Context& context, std::span<const int32_t> ids,
                       DecoderState* state = nullptr) const;
 
   // The same in its parts. A pass that begins is told to the context's probe.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -67,7 +68,7 @@ Series validation_series(const LabelledRun& run, const SeriesStyle& style, Progr
   Series series{.name = run.label, .style = style};
   for (const ValidationMetrics& each : run.metrics.validations) {
     series.x.push_back(progress_of(each.at, over));
-    series.y.push_back(value(each));
+    series.y.push_back(std::invoke(value, each.validation));
   }
   return series;
 }
@@ -87,8 +88,7 @@ LineChart loss_chart(std::span<const LabelledRun> runs, Progression over) {
   for (size_t i = 0; i < runs.size(); ++i) {
     SeriesStyle style = style_number(i);
     style.width = 0;
-    chart.series.push_back(
-        validation_series(runs[i], style, over, [](const ValidationMetrics& each) { return each.at.loss; }));
+    chart.series.push_back(validation_series(runs[i], style, over, &Validation::loss));
     chart.series.back().name = runs[i].label + ": validation loss";
   }
   chart.empty = "no step was taken yet";
@@ -97,14 +97,26 @@ LineChart loss_chart(std::span<const LabelledRun> runs, Progression over) {
 
 struct Detail {
   const char* title;
-  double ValidationMetrics::*value;
+  double (*value)(const Pulse&);
 };
+
+double sink_of(const Pulse& pulse) {
+  return pulse.sink;
+}
+
+double activation_of(const Pulse& pulse) {
+  return pulse.max_activation;
+}
+
+double gate_of(const Pulse& pulse) {
+  return pulse.gated ? pulse.gate_mean : std::nan("");
+}
 
 LineChart detail_chart(std::span<const LabelledRun> runs, Progression over, const Detail& detail) {
   LineChart chart{.title = detail.title, .legend = LegendPlace::None};
   for (size_t i = 0; i < runs.size(); ++i) {
     chart.series.push_back(validation_series(
-        runs[i], style_number(i), over, [&](const ValidationMetrics& each) { return each.*detail.value; }));
+        runs[i], style_number(i), over, [&](const Validation& each) { return detail.value(each.pulse); }));
   }
   return chart;
 }
@@ -118,7 +130,7 @@ void add_floors(std::span<const LabelledRun> runs, const Extent& whole, LineChar
   std::set<double> values;
   for (const LabelledRun& run : runs)
     for (const ValidationMetrics& each : run.metrics.validations)
-      if (std::isfinite(each.sink_floor)) values.insert(each.sink_floor);
+      if (std::isfinite(each.validation.pulse.sink_floor)) values.insert(each.validation.pulse.sink_floor);
   for (const double value : values) {
     chart.series.push_back({.name = "uniform attention",
                             .x = {whole.low, whole.high},
@@ -131,7 +143,8 @@ void add_floors(std::span<const LabelledRun> runs, const Extent& whole, LineChar
 std::string validation_size(std::span<const LabelledRun> runs) {
   std::set<std::pair<int64_t, int64_t>> sizes;
   for (const LabelledRun& run : runs)
-    for (const ValidationMetrics& each : run.metrics.validations) sizes.emplace(each.sequences, each.length);
+    for (const ValidationMetrics& each : run.metrics.validations)
+      sizes.emplace(each.validation.sequences, each.validation.length);
   if (sizes.size() != 1 || sizes.begin()->first == 0) return "";
   return fmt::format("; n = {} sequences of {} tokens", sizes.begin()->first, sizes.begin()->second);
 }
@@ -139,7 +152,7 @@ std::string validation_size(std::span<const LabelledRun> runs) {
 double largest_loss(const LabelledRun& run) {
   Extent losses;
   for (const StepMetrics& each : run.metrics.steps) losses.add(each.loss);
-  for (const ValidationMetrics& each : run.metrics.validations) losses.add(each.at.loss);
+  for (const ValidationMetrics& each : run.metrics.validations) losses.add(each.validation.loss);
   return losses.high;
 }
 
@@ -158,7 +171,8 @@ double activation_limit(std::span<const LabelledRun> runs, double limit) {
   Extent sound;
   for (const LabelledRun& run : runs) {
     if (largest_loss(run) > limit) continue;
-    for (const ValidationMetrics& each : run.metrics.validations) sound.add(each.max_activation);
+    for (const ValidationMetrics& each : run.metrics.validations)
+      sound.add(each.validation.pulse.max_activation);
   }
   return sound.is_empty() ? std::numeric_limits<double>::infinity() : kRoom * sound.high;
 }
@@ -240,14 +254,12 @@ TrainingCurves training_curves(std::span<const LabelledRun> runs, Progression ov
   Extent whole;
   for (const Series& each : curves.loss.series)
     for (const double x : each.x) whole.add(x);
-  for (const Detail& detail : {Detail{"Attention sink", &ValidationMetrics::sink},
-                               Detail{"Max. activation", &ValidationMetrics::max_activation},
-                               Detail{"Mean gate", &ValidationMetrics::gate_mean}}) {
+  for (const Detail& detail : {Detail{"Attention sink", sink_of}, Detail{"Max. activation", activation_of},
+                               Detail{"Mean gate", gate_of}}) {
     LineChart chart = detail_chart(runs, over, detail);
     if (!has_values(chart.series)) continue;
-    if (detail.value == &ValidationMetrics::sink) add_floors(runs, whole, chart);
-    if (detail.value == &ValidationMetrics::max_activation)
-      chart.y.at_most = activation_limit(runs, curves.loss.y.at_most);
+    if (detail.value == sink_of) add_floors(runs, whole, chart);
+    if (detail.value == activation_of) chart.y.at_most = activation_limit(runs, curves.loss.y.at_most);
     chart.x = {.label = label_of(over), .at_least = whole};
     curves.details.push_back(std::move(chart));
   }

@@ -7,7 +7,7 @@
 
 #include "sluice/plot/figure.h"
 #include "sluice/plot/line_chart.h"
-#include "sluice/train/metrics_file.h"
+#include "sluice/train/metrics.h"
 
 namespace sluice {
 

@@ -104,6 +104,13 @@ bool Intervener::wants(const TapName& name) const {
                              [&](const Intervention& each) { return each.tap.matches(name); });
 }
 
+void Intervener::check_needs_no_later_tokens() const {
+  if (!needs_all_tokens()) return;
+  throw usage_error({.where = "generate",
+                     .what = "mean and shuffle are over all tokens of a text",
+                     .hint = "here they come one by one; eval and trace take them"});
+}
+
 void Intervener::check_effect() const {
   for (size_t i = 0; i < interventions_.size(); ++i) {
     if (met_[i]) continue;

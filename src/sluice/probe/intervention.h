@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ struct Intervention {
 // "TAP CHANGE [heads=SET] [channels=SET] [positions=SET]" with CHANGE one of set=X, scale=X, shift=X, mean,
 // shuffle, shuffle=SEED, invert. Usage error if it is not that, or names what the model does not have.
 Intervention parse_intervention(std::string_view text, const ModelConfig& config);
+std::vector<Intervention> parse_interventions(std::span<const std::string> texts, const ModelConfig& config);
 
 // Applies interventions in their order.
 class Intervener : public Probe {
@@ -44,6 +46,9 @@ class Intervener : public Probe {
   bool needs_all_tokens() const {
     return std::ranges::any_of(interventions_, &Intervention::needs_all_tokens);
   }
+
+  // Usage error if so: for whoever runs a text token by token.
+  void check_needs_no_later_tokens() const;
 
   // Usage error if one of them has met no token so far: its positions lie beyond the text.
   void check_effect() const;

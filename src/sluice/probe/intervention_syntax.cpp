@@ -186,4 +186,10 @@ Intervention parse_intervention(std::string_view text, const ModelConfig& config
   throw error.inside(fmt::format("intervention \"{:.80}\"", text));
 }
 
+std::vector<Intervention> parse_interventions(std::span<const std::string> texts, const ModelConfig& config) {
+  std::vector<Intervention> interventions;
+  for (const std::string& text : texts) interventions.push_back(parse_intervention(text, config));
+  return interventions;
+}
+
 }  // namespace sluice

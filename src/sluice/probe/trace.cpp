@@ -1,8 +1,12 @@
 #include "sluice/probe/trace.h"
 
-#include <algorithm>
+#include <fmt/ranges.h>
 
-#include "sluice/infer/forward_pass.h"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/error.h"
+#include "sluice/io/safetensors_writer.h"
 #include "sluice/probe/probe_chain.h"
 #include "sluice/probe/recorder.h"
 
@@ -40,32 +44,109 @@ std::vector<Tensor> of_one_width(const Context& context, const std::vector<Tenso
   return wide;
 }
 
+std::vector<TapPattern> patterns_of(const std::vector<std::string>& texts) {
+  std::vector<TapPattern> patterns;
+  for (const std::string& text : texts) patterns.emplace_back(text);
+  return patterns;
+}
+
+// An empty result would look as if the model had nothing to show there.
+void check_captures(const std::vector<TapPattern>& patterns, const Recorder& recorder) {
+  for (const TapPattern& pattern : patterns) {
+    const bool found = std::ranges::any_of(recorder.values(), [&](const auto& each) {
+      return pattern.matches({each.first.first, each.first.second});
+    });
+    if (!found) {
+      throw usage_error(
+          {.where = "--capture", .what = fmt::format("the model has no \"{}\"", pattern.text())});
+    }
+  }
+}
+
+// There is one sequence, so every tap was passed once.
+std::vector<std::pair<std::string, Tensor>> captured_by(const Recorder& recorder) {
+  std::vector<std::pair<std::string, Tensor>> captures;
+  for (const auto& [place, values] : recorder.values()) {
+    const TapName name{place.first, place.second};
+    if (name.point == points::kLogits) continue;  // a trace has them anyway
+    captures.emplace_back(name.text(), values.front());
+  }
+  return captures;
+}
+
 }  // namespace
 
-Trace trace(const Context& context, const Decoder& decoder, std::span<const int32_t> ids) {
+Trace trace(const Context& context, const Decoder& decoder, std::span<const TokenId> ids) {
   SLUICE_ASSERT(!ids.empty(), "trace: no tokens");
   Recorder recorder({TapPattern(points::kEmbedding), TapPattern(points::kResidual),
                      TapPattern(points::kProbs), TapPattern(points::kGate)});
   ProbeChain chain({context.probe, &recorder});
   const Context probed = context.with_probe(&chain);
-  const Var hidden = hidden_states(probed, decoder, ids);
+  const Var hidden = decoder.forward(probed, ids).y;
 
   Trace result;
   result.logits = decoder.logits(probed, hidden).value();
   std::vector<Tensor> residuals = recorder.at({TapName::kNoLayer, points::kEmbedding});
   std::vector<Tensor> probs, gates;
-  for (int64_t layer = 0; layer < decoder.config().layers; ++layer) {
+  for (int64_t layer = 0; layer < decoder.layers(); ++layer) {
     residuals.push_back(recorder.at({layer, points::kResidual}).front());
-    probs.push_back(recorder.at({layer, points::kProbs}).front());
+    for (const Tensor& each : recorder.at({layer, points::kProbs})) {
+      probs.push_back(each);
+      result.attention_layers.push_back(layer);
+    }
     for (const Tensor& gate : recorder.at({layer, points::kGate})) {
       gates.push_back(gate);
       result.gate_layers.push_back(layer);
     }
   }
   result.hidden = stacked(context, residuals);
-  result.attn = stacked(context, probs);
+  if (!probs.empty()) result.attn = stacked(context, probs);
   if (!gates.empty()) result.gates = stacked(context, of_one_width(context, gates));
   return result;
+}
+
+CapturedTrace trace(const LoadedModel& model, const TraceRequest& request) {
+  const std::vector<TapPattern> patterns = patterns_of(request.captures);
+  Recorder recorder(patterns);
+  Intervener intervener(request.interventions);
+  ProbeChain probes({&intervener, &recorder});
+  CapturedTrace traced{.ids = request.ids,
+                       .trace = trace(model.context(&probes), model.decoder(), request.ids),
+                       .captures = {}};
+  check_captures(patterns, recorder);
+  intervener.check_effect();
+  traced.captures = captured_by(recorder);
+  return traced;
+}
+
+std::vector<std::pair<std::string, Tensor>> tensors_of(const CapturedTrace& traced) {
+  const Trace& trace = traced.trace;
+  std::vector<std::pair<std::string, Tensor>> tensors = {
+      {"logits", trace.logits}, {"hidden", trace.hidden}};
+  if (trace.attn.defined()) tensors.emplace_back("attn", trace.attn);
+  if (trace.gates.defined()) tensors.emplace_back("gates", trace.gates);
+  tensors.insert(tensors.end(), traced.captures.begin(), traced.captures.end());
+  return tensors;
+}
+
+nlohmann::ordered_json to_json(const CapturedTrace& traced) {
+  nlohmann::ordered_json shapes;
+  for (const auto& [name, tensor] : tensors_of(traced)) {
+    std::vector<int64_t> dims;
+    for (int axis = 0; axis < tensor.shape().rank(); ++axis) dims.push_back(tensor.shape()[axis]);
+    shapes[name] = dims;
+  }
+  return {{"ids", traced.ids}, {"tensors", shapes}};
+}
+
+void write_trace(const std::filesystem::path& path, const CapturedTrace& traced) {
+  std::vector<TensorOutput> outputs;
+  for (const auto& [name, tensor] : tensors_of(traced)) outputs.push_back(tensor_output(name, tensor));
+  SafetensorsMetadata metadata = {{"format", "pt"}, {"ids", fmt::format("{}", fmt::join(traced.ids, ","))}};
+  // Only some layers may have a gate; this says which rows of `gates` belong to which.
+  if (traced.trace.gates.defined())
+    metadata["gate_layers"] = fmt::format("{}", fmt::join(traced.trace.gate_layers, ","));
+  write_safetensors(path, outputs, metadata);
 }
 
 }  // namespace sluice

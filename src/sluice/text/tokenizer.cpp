@@ -14,20 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A path that cannot be looked at counts as absent; opening it says why.
-bool is_there(const fs::path& path) {
-  std::error_code unknown;
-  return fs::exists(path, unknown);
-}
-
-fs::path file_in(const fs::path& model) {
-  const fs::path file = model / "tokenizer.json";
-  if (!is_there(file) && !is_there(model / "config.json")) {
-    throw bad_input({.where = model.string(),
-                     .what = "not a model directory",
-                     .expected = "a tokenizer.json, or a config.json alone for a model of bytes"});
-  }
-  return file;
+fs::path file_at(const fs::path& path) {
+  std::error_code unknown;  // what cannot be looked at is opened, which says why
+  if (!fs::is_directory(path, unknown)) return path;
+  const fs::path file = path / "tokenizer.json";
+  if (fs::exists(file, unknown) || unknown) return file;
+  throw bad_input({.where = path.string(),
+                   .what = "no tokenizer.json in it",
+                   .hint = "name one, or \"bytes\" if its tokens are bytes"});
 }
 
 }  // namespace
@@ -61,10 +55,11 @@ Tokenizer Tokenizer::read(const Json& json) {
 }
 
 Tokenizer Tokenizer::load(const fs::path& path) {
-  std::error_code unknown;
-  if (!fs::is_directory(path, unknown)) return read(Json::load(path));
-  const fs::path file = file_in(path);
-  return is_there(file) ? read(Json::load(file)) : bytes();
+  return read(Json::load(file_at(path)));
+}
+
+Tokenizer Tokenizer::named(const std::string& name) {
+  return name == "bytes" ? bytes() : load(name);
 }
 
 Tokenizer Tokenizer::bytes() {

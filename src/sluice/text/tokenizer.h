@@ -1,5 +1,4 @@
-// Byte-level BPE tokenizers (GPT-2, Llama 3, Qwen) from a tokenizer.json, and the byte tokenizer of models
-// that have none.
+// Byte-level BPE tokenizers (GPT-2, Llama 3, Qwen) from a tokenizer.json, and the byte tokenizer.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +25,11 @@ class Tokenizer {
   explicit Tokenizer(TokenizerParts parts);
   static Tokenizer read(const Json& json);
 
-  // A tokenizer.json, or a model directory. A model without a tokenizer.json has bytes for tokens.
+  // A tokenizer.json, or a directory that has one: bad input if it has none.
   static Tokenizer load(const std::filesystem::path& path);
+
+  // As a person names it: "bytes" (a file of that name is "./bytes"), or what load() takes.
+  static Tokenizer named(const std::string& name);
 
   // 256 tokens; the id is the byte.
   static Tokenizer bytes();

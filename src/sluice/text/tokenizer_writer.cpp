@@ -111,4 +111,11 @@ std::string tokenizer_json(const TrainedBpe& trained, WordPattern pattern,
   return text;
 }
 
+std::string byte_tokenizer_json() {
+  TrainedBpe bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.tokens.emplace_back(1, static_cast<char>(byte));
+  // Not Qwen's pattern: with it texts are normalised, and bytes would change.
+  return tokenizer_json(bytes, WordPattern::Gpt2, {});
+}
+
 }  // namespace sluice

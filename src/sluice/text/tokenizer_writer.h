@@ -12,4 +12,7 @@ namespace sluice {
 std::string tokenizer_json(const TrainedBpe& trained, WordPattern pattern,
                            const std::vector<std::string>& special);
 
+// Tokenizer::bytes() as such a file, for models that are trained on bytes.
+std::string byte_tokenizer_json();
+
 }  // namespace sluice

@@ -104,10 +104,6 @@ std::vector<AdamW::Moments> read_moments(const std::filesystem::path& path, Engi
   return moments;
 }
 
-}  // namespace
-
-namespace {
-
 uint32_t checksum_of(const std::filesystem::path& file) {
   const MappedFile mapped(file);
   return crc32c({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()});
@@ -132,7 +128,8 @@ void check_checksums(const std::filesystem::path& directory, const Json& state) 
   if (state.contains(kOwnChecksum) && state.integer(kOwnChecksum) != state_checksum(state.node()))
     throw bad_input({.where = (directory / kState).string(), .what = "damaged: not what was written"});
   if (!state.contains("checksums")) return;
-  for (const auto& [name, sum] : state.at("checksums").node().items()) {
+  const Json checksums = state.at("checksums");
+  for (const auto& [name, sum] : checksums.node().items()) {
     const std::filesystem::path file = directory / std::filesystem::path(name).filename();
     if (!sum.is_number_unsigned() || checksum_of(file) != sum.get<uint64_t>())
       throw bad_input({.where = file.string(), .what = "damaged: not what was written"});
@@ -147,17 +144,17 @@ void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, 
   const ParameterSource source{.values = [&](size_t i) { return decoder.parameters()[i].parameter->value; },
                                .stored_type = [](size_t) { return StoredType::F32; }};
   MemoryPool pool;
-  AtomicDirectory made(directory);
-  write_file_atomically(made.path() / "config.json", config_json(decoder.config()).dump(2) + "\n");
+  AtomicDirectory checkpoint(directory);
+  write_file_atomically(checkpoint.path() / "config.json", config_json(decoder.config()).dump(2) + "\n");
   if (!tokenizer.empty())
-    write_file_atomically(made.path() / "tokenizer.json", MappedFile(tokenizer).bytes());
-  write_model_tensors(made.path(), checkpoint_tensors(decoder, pool, source));
-  write_safetensors(made.path() / kOptimizer, optimizer_tensors(trainer), {{"format", "pt"}});
+    write_file_atomically(checkpoint.path() / "tokenizer.json", MappedFile(tokenizer).bytes());
+  write_model_tensors(checkpoint.path(), checkpoint_tensors(decoder, pool, source));
+  write_safetensors(checkpoint.path() / kOptimizer, optimizer_tensors(trainer), {{"format", "pt"}});
   nlohmann::ordered_json json = state_json(state);
-  json["checksums"] = checksums_of(made.path());
+  json["checksums"] = checksums_of(checkpoint.path());
   json[kOwnChecksum] = state_checksum(nlohmann::json::parse(json.dump()));
-  write_file_atomically(made.path() / kState, json.dump(2) + "\n");
-  made.commit();
+  write_file_atomically(checkpoint.path() / kState, json.dump(2) + "\n");
+  checkpoint.commit();
 }
 
 RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine, Trainer& trainer) {

@@ -1,5 +1,5 @@
-// Watches the training loss: counts its spikes, the paper's measure of how stable training is, and tells when
-// a run is lost although its loss is still a number.
+// Follows the training loss: counts its spikes, the paper's measure of how stable training is, and detects
+// when a run has diverged although its loss is finite.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 namespace sluice {
 
 void MetricsTable::add_columns(const MetricsLine& line) {
-  for (const Metric& figure : line.figures) {
-    if (std::ranges::find(columns_, figure.name) == columns_.end()) columns_.push_back(figure.name);
+  for (const Metric& number : line.numbers) {
+    if (std::ranges::find(columns_, number.name) == columns_.end()) columns_.push_back(number.name);
   }
 }
 
@@ -25,8 +25,8 @@ std::string MetricsTable::header() const {
 std::string MetricsTable::row(const MetricsLine& line) const {
   std::string text = std::to_string(line.step);
   for (const std::string& column : columns_) {
-    const auto figure = std::ranges::find(line.figures, column, &Metric::name);
-    text.append(",").append(figure == line.figures.end() ? "" : figure->text);
+    const auto number = std::ranges::find(line.numbers, column, &Metric::name);
+    text.append(",").append(number == line.numbers.end() ? "" : number->text);
   }
   return text + '\n';
 }

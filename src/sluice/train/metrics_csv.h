@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "sluice/base/appended_file.h"
-#include "sluice/train/metrics_line.h"
+#include "sluice/train/metrics.h"
 
 namespace sluice {
 
-// One of the tables. The first line that it is given names its columns, and they stay: a table cannot grow a
-// column without a new file. A line without a column's figure leaves the cell empty; a figure without a
-// column is left to metrics.jsonl until the table is written anew.
+// One of the tables. Its first line names its columns, which stay: a table cannot grow a column without a new
+// file. A line without a column's number leaves the cell empty; a number without a column is left to
+// metrics.jsonl until the table is rewritten.
 class MetricsTable {
  public:
   explicit MetricsTable(std::filesystem::path path) : path_(std::move(path)) {}
 
   void append(const MetricsLine& line);
 
-  // Puts these lines in the place of all that the file has, with a column for every figure in them.
+  // Replaces the file by these lines, with a column for every number in them.
   void rewrite(std::span<const MetricsLine> lines);
 
  private:

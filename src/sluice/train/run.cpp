@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sluice/base/interrupt.h"
+#include "sluice/train/metrics.h"
 
 namespace sluice {
 namespace {
@@ -30,17 +30,34 @@ void check_data(const RunConfig& config, const std::vector<TokenShard>& shards) 
                    .got = std::to_string(training.vocabulary())});
 }
 
+std::string_view name_of(RunEnd end) {
+  switch (end) {
+    case RunEnd::Finished:
+      return "finished";
+    case RunEnd::Interrupted:
+      return "interrupted";
+    case RunEnd::OutOfTime:
+      return "out of time";
+    case RunEnd::NoProgress:
+      return "no progress";
+  }
+  return "?";
+}
+
 Run::Run(const RunParts& parts)
     : engine_(parts.engine),
       config_(parts.config),
       directory_(parts.directory),
-      log_(parts.log),
+      control_(parts.control),
       decoder_(config_.model),
       trainer_(engine_, decoder_, config_.trainer),
       loader_(sequences_of(config_, parts.shards, Split::Training),
               {.batch = config_.pass_tokens / config_.sequence, .seed = config_.seed}),
       monitor_(config_.model.vocabulary) {
-  if (config_.validation.share > 0) validation_ = sequences_of(config_, parts.shards, Split::Validation);
+  if (config_.validation.share > 0) {
+    validator_.emplace(config_, sequences_of(config_, parts.shards, Split::Validation),
+                       directory_.tokenizer());
+  }
   decoder_.initialise(engine_, Random(config_.seed));
   for (const TokenShard& shard : parts.shards) state_.data.push_back(shard.info().checksum);
   if (directory_.start() == RunStart::Resume) resume();
@@ -55,30 +72,35 @@ void Run::resume() {
       damaged.push_back(step);
       continue;
     }
-    if (!is_of_these_data(*state)) {
+    if (!has_same_data(*state)) {
       throw bad_input({.where = directory_.path().string(),
                        .what = "the data are not those that the run began with",
                        .hint = "give the same files in the same order"});
     }
-    loader_.seek({.epoch = state->epoch, .index = state->position});
-    const std::vector<int64_t> data = std::move(state_.data);
-    state_ = *state;
-    state_.data = data;
-    monitor_ = LossMonitor(config_.model.vocabulary, state_.losses);
-    saved_step_ = state_.step;
-    // Only now: what cannot be used makes room for what takes its place.
+    // Only now, when another checkpoint has proved good: the damaged ones will be written again.
     for (const int64_t each : damaged) directory_.set_aside(each);
-    directory_.cut_metrics(state_.step);
-    return log_.info("going on after step {}", state_.step);
+    return go_on_from(*state);
   }
   if (!steps.empty()) {
     throw failure({.where = directory_.path().string(), .what = "none of its checkpoints can be used"});
   }
-  log_.info("stopped before its first checkpoint: starting from the beginning");
+  control_.info("stopped before its first checkpoint: starting from the beginning");
   directory_.cut_metrics(0);
 }
 
-bool Run::is_of_these_data(const RunState& state) const {
+void Run::go_on_from(const RunState& state) {
+  loader_.seek({.epoch = state.epoch, .index = state.position});
+  const std::vector<int64_t> data = std::move(state_.data);
+  state_ = state;
+  state_.data = data;
+  monitor_ = LossMonitor(config_.model.vocabulary, state_.losses);
+  saved_step_ = state_.step;
+  directory_.cut_metrics(state_.step);
+  validation_ = directory_.last_validation();
+  control_.info("going on after step {}", state_.step);
+}
+
+bool Run::has_same_data(const RunState& state) const {
   return state.data.empty() || state.data == state_.data;  // checkpoints of version 0.1.0 do not say
 }
 
@@ -105,11 +127,11 @@ void Run::check_follows(const RunState& state, int64_t step) const {
 std::optional<RunState> Run::read_if_whole(int64_t step) {
   try {
     const RunState state = read_checkpoint(directory_.checkpoint(step), engine_, trainer_);
-    if (is_of_these_data(state)) check_follows(state, step);
+    if (has_same_data(state)) check_follows(state, step);
     return state;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::BadInput) throw;
-    log_.warn("a checkpoint is skipped: {}", error.what());
+    control_.warn("a checkpoint is skipped: {}", error.what());
     return {};
   }
 }
@@ -147,29 +169,27 @@ StepResult Run::step() {
   ++session_steps_;
   state_.tokens += result.tokens;
   monitor_.add(result.loss);
+  state_.losses = monitor_.history();
   return result;
 }
 
-void Run::validate(const RunHooks& hooks) {
-  if (!validation_) return;
-  const int64_t count = std::min(config_.validation.sequences, validation_->count());
-  double loss = 0;
-  for (int64_t i = 0; i < count; ++i) loss += trainer_.loss(validation_->batch(Range{i, i + 1}));
-  loss /= static_cast<double>(count);
-  if (!std::isfinite(loss)) throw diverged(fmt::format("validation loss {} is not finite", loss));
-  nlohmann::ordered_json line = {{"step", state_.step},
-                                 {"validation_loss", loss},
-                                 {"validation_ppl", std::exp(loss)},
-                                 {"sequences", count},
-                                 {"length", config_.sequence}};
-  if (hooks.measure) line.update(hooks.measure(decoder_, *validation_));
-  directory_.append_metrics(line);
-  if (hooks.validated) hooks.validated(line);
+void Run::validate(const RunObserver& observer) {
+  if (!validator_) return;
+  const Validation validation = validator_->validate(engine_, decoder_, state_.step);
+  if (!std::isfinite(validation.loss))
+    throw diverged(fmt::format("validation loss {} is not finite", validation.loss));
+  directory_.append_metrics(to_json(validation));
+  validation_ = validation;
+  if (observer.validated) observer.validated(validation);
+  remember_if_best(validation.loss);
+}
+
+void Run::remember_if_best(double validation_loss) {
   ++state_.stale_validations;
-  if (monitor_.is_far()) return;  // a lost model is not the best, even if it is the first that was looked at
-  if (state_.best_step >= 0 && loss >= state_.best_loss) return;
+  if (monitor_.is_far()) return;  // a model that is perhaps lost is not the best, even if it is the first
+  if (state_.best_step >= 0 && validation_loss >= state_.best_loss) return;
   state_.stale_validations = 0;
-  state_.best_loss = loss;
+  state_.best_loss = validation_loss;
   state_.best_step = state_.step;
 }
 
@@ -177,18 +197,17 @@ void Run::save() {
   if (saved_step_ == state_.step) return;
   state_.epoch = loader_.position().epoch;
   state_.position = loader_.position().index;
-  state_.losses = monitor_.history();
   directory_.sync_metrics();  // a checkpoint is never newer than its metrics
   write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, directory_.tokenizer());
   saved_step_ = state_.step;
   directory_.point("latest", state_.step);
   if (state_.best_step == state_.step) directory_.point("best", state_.step);
-  // A model that is perhaps lost takes no other's place.
+  // A model that is perhaps lost replaces no other.
   if (!monitor_.is_far()) directory_.prune(config_.checkpoints.keep, state_.best_step);
 }
 
 std::optional<RunEnd> Run::reason_to_stop() const {
-  if (is_interrupted()) return RunEnd::Interrupted;
+  if (control_.is_cancelled()) return RunEnd::Interrupted;
   if (config_.stop.patience > 0 && state_.stale_validations >= config_.stop.patience)
     return RunEnd::NoProgress;
   const double minutes = session_.seconds() / 60;
@@ -198,29 +217,25 @@ std::optional<RunEnd> Run::reason_to_stop() const {
   return {};
 }
 
-RunEnd Run::train(const RunHooks& hooks) {
+RunEnd Run::train(const RunObserver& observer) {
+  const int64_t steps_left = config_.steps() - state_.step;
+  if (observer.started) observer.started(config_, state_);
   while (state_.step < config_.steps()) {
     if (const auto end = reason_to_stop()) {
       save();
       return *end;
     }
     const StepResult result = step();
-    const nlohmann::ordered_json line = {{"step", state_.step},
-                                         {"loss", result.loss},
-                                         {"gradient_norm", result.gradient_norm},
-                                         {"rate", result.rate},
-                                         {"tokens", state_.tokens},
-                                         {"seconds", state_.seconds},
-                                         {"spikes", monitor_.history().spikes}};
-    directory_.append_metrics(line);
-    if (hooks.stepped) hooks.stepped(result, state_);
+    directory_.append_metrics(step_line(result, state_));
+    if (observer.stepped) observer.stepped(result, state_);
+    control_.report("steps", session_steps_, steps_left);
     if (monitor_.has_diverged()) {
       throw diverged(
           fmt::format("the loss has been above {:.4g} for {} steps: twice that of an untrained model",
                       monitor_.far(), LossMonitor::kFarSteps));
     }
     const bool validates = is_due(config_.validation.every);
-    if (validates) validate(hooks);
+    if (validates) validate(observer);
     const bool best = validates && state_.best_step == state_.step;
     // While the loss is far, the newest checkpoint is to stay one from before; the last step is saved anyway.
     const bool worth_saving = !monitor_.is_far() || state_.step == config_.steps();

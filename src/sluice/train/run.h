@@ -3,10 +3,8 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 
-#include "sluice/base/error.h"
-#include "sluice/base/log.h"
+#include "sluice/base/job_control.h"
 #include "sluice/base/stopwatch.h"
 #include "sluice/data/batches.h"
 #include "sluice/train/loss_monitor.h"
@@ -19,19 +17,17 @@ namespace sluice {
 struct RunParts {
   Engine& engine;
   const RunConfig& config;
-  RunDirectory& directory;  // says whether the run begins or goes on
+  RunDirectory& directory;  // says whether the run is new or resumed
   std::vector<TokenShard> shards;
-  Log& log;
+  const JobControl& control;
 };
 
-// What the caller adds to a run.
-struct RunHooks {
-  // After every step.
+// Who watches a run; called on its thread.
+struct RunObserver {
+  // Once, before the first step of this session.
+  std::function<void(const RunConfig&, const RunState&)> started = {};
   std::function<void(const StepResult&, const RunState&)> stepped = {};
-  // The line of metrics that a validation wrote.
-  std::function<void(const nlohmann::ordered_json&)> validated = {};
-  // Further figures for a line of validation; sees the validation sequences.
-  std::function<nlohmann::ordered_json(Decoder&, const PackedSequences&)> measure = {};
+  std::function<void(const Validation&)> validated = {};
 };
 
 // Bad input if the shards are too small for a sequence of each split, or do not fit the model. Run() does not
@@ -47,10 +43,13 @@ class Divergence : public Error {
 
 enum class RunEnd {
   Finished,
-  Interrupted,  // by the user
+  Interrupted,  // cancelled by the caller
   OutOfTime,    // stop.minutes
   NoProgress    // stop.patience
 };
+
+// "finished", "out of time".
+std::string_view name_of(RunEnd end);
 
 class Run {
  public:
@@ -58,20 +57,23 @@ class Run {
 
   // Until the last step or a reason to stop before it; then the step is finished and saved. Throws a
   // Divergence that names the last good checkpoint.
-  RunEnd train(const RunHooks& hooks);
+  RunEnd train(const RunObserver& observer = {});
 
-  Decoder& decoder() { return decoder_; }
   const RunState& state() const { return state_; }
-  const PackedSequences* validation() const { return validation_ ? &*validation_ : nullptr; }
+
+  // The last one, of this session or of those before it.
+  const std::optional<Validation>& validation() const { return validation_; }
 
  private:
   void resume();
+  void go_on_from(const RunState& state);
   std::optional<RunState> read_if_whole(int64_t step);
-  bool is_of_these_data(const RunState& state) const;
+  bool has_same_data(const RunState& state) const;
   void check_follows(const RunState& state, int64_t step) const;
   Divergence diverged(const std::string& what) const;
   StepResult step();
-  void validate(const RunHooks& hooks);
+  void validate(const RunObserver& observer);
+  void remember_if_best(double validation_loss);
   void save();
   bool is_due(int64_t every) const;
   std::optional<RunEnd> reason_to_stop() const;
@@ -79,13 +81,14 @@ class Run {
   Engine& engine_;
   RunConfig config_;
   RunDirectory& directory_;
-  Log& log_;
+  const JobControl& control_;
   Stopwatch session_;
   int64_t session_steps_ = 0;
   Decoder decoder_;
   Trainer trainer_;
   BatchLoader loader_;
-  std::optional<PackedSequences> validation_;
+  std::optional<Validator> validator_;  // none: no text is kept for it
+  std::optional<Validation> validation_;
   LossMonitor monitor_;
   RunState state_;
   int64_t saved_step_ = -1;

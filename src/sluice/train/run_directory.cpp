@@ -15,7 +15,7 @@
 #include "sluice/base/file_system.h"
 #include "sluice/base/json.h"
 #include "sluice/text/lines.h"
-#include "sluice/train/metrics_file.h"
+#include "sluice/train/metrics.h"
 
 namespace sluice {
 namespace {
@@ -52,7 +52,7 @@ FileDescriptor locked(const fs::path& path) {
 
 // A run that was killed between its lock and its config.json has taken no step: its directory counts as
 // empty.
-bool is_unborn(const fs::path& path) {
+bool holds_only_a_lost_beginning(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path / kLock, error)) return false;
   return std::ranges::all_of(fs::directory_iterator(path, error), [](const fs::directory_entry& entry) {
@@ -61,8 +61,12 @@ bool is_unborn(const fs::path& path) {
   });
 }
 
+Json parse_line(std::string_view line, size_t number) {
+  return Json::parse(line, fmt::format("{}: line {}", kMetricsName, number));
+}
+
 void check_is_free(const fs::path& path) {
-  if (is_unborn(path)) return;
+  if (holds_only_a_lost_beginning(path)) return;
   if (!RunDirectory::has_run(path)) return check_can_fill(path);
   throw failure({.where = path.string(), .what = "holds a run already", .hint = "--resume continues it"});
 }
@@ -78,15 +82,15 @@ RunDirectory::RunDirectory(fs::path path, RunStart start) : path_(std::move(path
   lock_ = locked(path_);
 }
 
-RunDirectory RunDirectory::create(const fs::path& path, const Birth& birth) {
+RunDirectory RunDirectory::create(const fs::path& path, const NewRun& run) {
   check_is_free(path);
   std::error_code error;
   fs::create_directories(path, error);
   if (error) throw system_failure(path, "cannot create", error);
-  RunDirectory made(path, RunStart::New);
+  RunDirectory created(path, RunStart::New);
   check_is_free(path);  // again, now that nobody else can begin
-  made.begin(birth);
-  return made;
+  created.begin(run);
+  return created;
 }
 
 RunDirectory RunDirectory::open(const fs::path& path) {
@@ -103,14 +107,13 @@ RunDirectory RunDirectory::open(const fs::path& path) {
   return found;
 }
 
-void RunDirectory::begin(const Birth& birth) {
+void RunDirectory::begin(const NewRun& run) {
   remove_temporaries(path_);
   std::error_code error;
   fs::remove(path_ / kTokenizer, error);
-  if (!birth.tokenizer.empty())
-    write_file_atomically(path_ / kTokenizer, MappedFile(birth.tokenizer).bytes());
+  if (!run.tokenizer.empty()) write_file_atomically(path_ / kTokenizer, MappedFile(run.tokenizer).bytes());
   // Last, since with it the directory holds a run.
-  write_file_atomically(path_ / kConfig, birth.config);
+  write_file_atomically(path_ / kConfig, run.config);
   fs::create_directories(path_ / kCheckpoints, error);
   if (error) throw system_failure(path_, "cannot create", error);
   open_metrics();
@@ -173,22 +176,21 @@ void RunDirectory::point(const std::string& link, int64_t step) const {
 }
 
 void RunDirectory::append_metrics(const nlohmann::ordered_json& line) {
-  // A sample may end inside a character.
-  metrics_->append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  const MetricsLine figures = metrics_line(line);
-  csv_.append(figures);
-  events_.append(figures);
+  metrics_->append(line.dump() + "\n");
+  const MetricsLine numbers = metrics_line(line);
+  csv_.append(numbers);
+  events_.append(numbers);
 }
 
 void RunDirectory::sync_metrics() {
   metrics_->sync();
 }
 
-nlohmann::ordered_json RunDirectory::last_validation() const {
-  nlohmann::ordered_json last;
-  for_each_line(read_metrics_text(path_), 1, [&](size_t, std::string_view line) {
-    const auto object = nlohmann::ordered_json::parse(line, nullptr, false);
-    if (object.is_object() && object.contains("validation_loss")) last = object;
+std::optional<Validation> RunDirectory::last_validation() const {
+  std::optional<Validation> last;
+  for_each_line(read_metrics_text(path_), 1, [&](size_t number, std::string_view line) {
+    const Json json = parse_line(line, number);
+    if (json.contains("validation_loss")) last = read_validation(json);
   });
   return last;
 }
@@ -197,8 +199,7 @@ void RunDirectory::cut_metrics(int64_t step) {
   const std::string old = read_metrics_text(path_);
   std::string kept;
   for_each_line(old, 1, [&](size_t number, std::string_view line) {
-    const Json json = Json::parse(line, fmt::format("{}: line {}", kMetricsName, number));
-    if (json.integer("step") <= step) kept.append(line).append("\n");
+    if (parse_line(line, number).integer("step") <= step) kept.append(line).append("\n");
   });
   write_file_atomically(path_ / kMetricsName, kept);
   open_metrics();  // the old file has lost its name

@@ -16,25 +16,31 @@
 
 namespace sluice {
 
-enum class RunStart { New, Resume };
+// How a run starts.
+enum class RunStart {
+  New,
+  Resume,      // the run in the directory, which must be there
+  ResumeOrNew  // the run in the directory, or a new one if there is none
+};
 
 class RunDirectory {
  public:
-  struct Birth {
+  // What the directory of a new run is given.
+  struct NewRun {
     std::string config;                    // JSON
     std::filesystem::path tokenizer = {};  // a file to copy; none: tokens are bytes
   };
 
-  // Wants a directory that does not exist, is empty, or holds a run that was killed before it had its
-  // config.json.
-  static RunDirectory create(const std::filesystem::path& path, const Birth& birth);
+  // The directory must not exist, be empty, or hold a run that was killed before it had its config.json.
+  static RunDirectory create(const std::filesystem::path& path, const NewRun& run);
 
-  // Wants one with a run in it. What killed processes left half-written goes away.
+  // The directory must hold a run. Removes what killed processes left half-written.
   static RunDirectory open(const std::filesystem::path& path);
 
   // Whether a run can be opened there.
   static bool has_run(const std::filesystem::path& path);
 
+  // New if it was created, Resume if it was opened.
   RunStart start() const { return start_; }
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const;
@@ -46,13 +52,13 @@ class RunDirectory {
   // Newest first.
   std::vector<int64_t> checkpoint_steps() const;
 
-  // A checkpoint that cannot be used makes room, but stays for a look: checkpoints/damaged-N.
+  // Renames a checkpoint that cannot be used to checkpoints/damaged-N, where somebody can look at it.
   void set_aside(int64_t step) const;
 
   // Deletes all but the `keep` newest and `best`; what is half deleted after a crash is no checkpoint.
   void prune(int64_t keep, int64_t best) const;
 
-  // Names of links to checkpoints: "latest", "best". Replaced at once.
+  // Makes the link "latest" or "best" point to a checkpoint, in one atomic replacement.
   void point(const std::string& link, int64_t step) const;
 
   // One line of metrics.jsonl. After a crash the file may hold steps that will be taken again.
@@ -61,23 +67,23 @@ class RunDirectory {
   // Waits until the lines are on the disk.
   void sync_metrics();
 
-  // The figures of the last validation as they stand in metrics.jsonl; null if there was none.
-  nlohmann::ordered_json last_validation() const;
+  // Read from metrics.jsonl; none if there was no validation.
+  std::optional<Validation> last_validation() const;
 
-  // Leaves only lines of steps up to `step`: those after it are taken again.
+  // Removes the lines of steps after `step`, which will be taken again.
   void cut_metrics(int64_t step);
 
  private:
   RunDirectory(std::filesystem::path path, RunStart start);
 
-  void begin(const Birth& birth);
+  void begin(const NewRun& run);
   void open_metrics();
 
   std::filesystem::path path_;
   RunStart start_;
   FileDescriptor lock_;
-  std::optional<AppendedFile> metrics_;  // none before the run is born
-  // metrics.jsonl in other forms: written after it, and anew from it when it is cut.
+  std::optional<AppendedFile> metrics_;  // none before the run has begun
+  // metrics.jsonl in other forms: appended to after it, and rewritten from it when it is cut.
   MetricsCsv csv_{path_};
   TensorBoardEvents events_{path_};
 };

@@ -72,8 +72,8 @@ std::string tf_record(const std::string& data) {
   return length + little_endian(masked_crc(length)) + data + little_endian(masked_crc(data));
 }
 
-std::string version_record(int64_t birth) {
-  return tf_record(event_time(static_cast<double>(birth)) + bytes_field(3, "brain.Event:2"));
+std::string version_record(int64_t created) {
+  return tf_record(event_time(static_cast<double>(created)) + bytes_field(3, "brain.Event:2"));
 }
 
 std::string tag_of(MetricsKind kind, std::string_view name) {
@@ -91,13 +91,13 @@ std::string host_name() {
   return host.empty() ? "localhost" : host;
 }
 
-std::optional<int64_t> birth_of(const std::string& name) {
+std::optional<int64_t> creation_time(const std::string& name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return {};
-  int64_t birth = 0;
+  int64_t created = 0;
   const char* begin = name.data() + kPrefix.size();
-  const auto [stop, problem] = std::from_chars(begin, name.data() + name.size(), birth);
+  const auto [stop, problem] = std::from_chars(begin, name.data() + name.size(), created);
   if (problem != std::errc() || stop == begin || *stop != '.') return {};
-  return birth;
+  return created;
 }
 
 }  // namespace
@@ -106,26 +106,26 @@ void TensorBoardEvents::find_or_name_file() {
   if (!path_.empty()) return;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory_, error)) {
-    const auto birth = birth_of(entry.path().filename().string());
-    if (!birth || (!path_.empty() && entry.path() > path_)) continue;
+    const auto created = creation_time(entry.path().filename().string());
+    if (!created || (!path_.empty() && entry.path() > path_)) continue;
     path_ = entry.path();
-    birth_ = *birth;
+    created_ = *created;
   }
   if (error) throw system_failure(directory_, "cannot read", error);
   if (!path_.empty()) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  birth_ = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-  path_ = directory_ / fmt::format("{}{}.{}{}", kPrefix, birth_, host_name(), kSuffix);
+  created_ = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  path_ = directory_ / fmt::format("{}{}.{}{}", kPrefix, created_, host_name(), kSuffix);
 }
 
 std::string TensorBoardEvents::record(const MetricsLine& line) {
   std::string summary;
-  for (const Metric& figure : line.figures) {
-    if (std::isnan(figure.value)) continue;  // nothing to draw
-    if (line.kind == MetricsKind::Step && figure.name == "seconds") seconds_ = figure.value;
-    summary += summary_value(tag_of(line.kind, figure.name), figure.value);
+  for (const Metric& number : line.numbers) {
+    if (std::isnan(number.value)) continue;  // nothing to draw
+    if (line.kind == MetricsKind::Step && number.name == "seconds") seconds_ = number.value;
+    summary += summary_value(tag_of(line.kind, number.name), number.value);
   }
-  return tf_record(event_time(static_cast<double>(birth_) + seconds_) + event_step(line.step) +
+  return tf_record(event_time(static_cast<double>(created_) + seconds_) + event_step(line.step) +
                    bytes_field(5, summary));
 }
 
@@ -136,7 +136,7 @@ void TensorBoardEvents::append(const MetricsLine& line) {
     std::error_code error;
     const auto size = fs::file_size(path_, error);
     if (error) throw system_failure(path_, "cannot look at it", error);
-    if (size == 0) file_->append(version_record(birth_));
+    if (size == 0) file_->append(version_record(created_));
   }
   file_->append(record(line));
 }
@@ -145,7 +145,7 @@ void TensorBoardEvents::rewrite(std::span<const MetricsLine> lines) {
   file_.reset();  // of the old content
   find_or_name_file();
   seconds_ = 0;
-  std::string content = version_record(birth_);
+  std::string content = version_record(created_);
   for (const MetricsLine& line : lines) content += record(line);
   write_file_atomically(path_, content);
 }

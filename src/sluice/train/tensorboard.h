@@ -1,4 +1,4 @@
-// metrics.jsonl as a TensorBoard event file: TFRecords of Event messages, one per line, a scalar per figure.
+// metrics.jsonl as a TensorBoard event file: TFRecords of Event messages, one per line, a scalar per number.
 // Tags are train/loss, validation/loss and so on.
 #pragma once
 
@@ -9,22 +9,22 @@
 #include <string>
 
 #include "sluice/base/appended_file.h"
-#include "sluice/train/metrics_line.h"
+#include "sluice/train/metrics.h"
 
 namespace sluice {
 
 // There is one event file per run, and a run that is resumed keeps it: with two, TensorBoard would show the
 // steps between checkpoint and crash twice.
 //
-// An event's time is the file's birth, which its name holds, plus the seconds trained: a rewritten file
-// begins with the very bytes of the old one.
+// An event's time is that of the file's creation, which its name holds, plus the seconds trained: a rewritten
+// file begins with the same bytes as the old one.
 class TensorBoardEvents {
  public:
   explicit TensorBoardEvents(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
   void append(const MetricsLine& line);
 
-  // Puts these lines in the place of all that the file has.
+  // Replaces the file by these lines.
   void rewrite(std::span<const MetricsLine> lines);
 
  private:
@@ -32,8 +32,8 @@ class TensorBoardEvents {
   std::string record(const MetricsLine& line);
 
   std::filesystem::path directory_, path_;
-  int64_t birth_ = 0;   // seconds since 1970
-  double seconds_ = 0;  // trained, as of the last step
+  int64_t created_ = 0;  // seconds since 1970
+  double seconds_ = 0;   // trained, as of the last step
   std::optional<AppendedFile> file_;
 };
 

@@ -35,10 +35,6 @@ Var Trainer::loss_of(const Context& context, const Batch& batch) {
   return sum_of_losses(context, losses);
 }
 
-double Trainer::loss(const Batch& batch) {
-  return *loss_of(context(), batch).value().data<float>();
-}
-
 StepResult Trainer::accumulate(std::span<const Batch> batches) {
   StepResult result{.rate = options_.schedule.rate(steps())};
   for (const Batch& batch : batches) result.tokens += std::ssize(batch.inputs);
@@ -58,9 +54,7 @@ StepResult Trainer::accumulate(std::span<const Batch> batches) {
     tape.backward(recording, loss, seed);
     result.seconds.backward += watch.lap();
   }
-  if (packing == Packing::Keep) {
-    for (const NamedParameter& named : decoder_.parameters()) named.parameter->drop_packed();
-  }
+  if (packing == Packing::Keep) decoder_.drop_packed_weights();
   return result;
 }
 

@@ -1,5 +1,4 @@
-// A training step: forward, backward, update. Where batches come from and what happens between steps is not
-// known here.
+// A training step: forward, backward, update. Batches and what happens between steps are the run's (run.h).
 #pragma once
 
 #include <span>
@@ -42,9 +41,6 @@ class Trainer {
 
   // The first half of a step: gradients of all batches together, left in the parameters.
   StepResult accumulate(std::span<const Batch> batches);
-
-  // Mean loss of a batch, in the precision of training; changes nothing.
-  double loss(const Batch& batch);
 
   int64_t steps() const { return optimizer_.steps(); }
   Decoder& decoder() { return decoder_; }

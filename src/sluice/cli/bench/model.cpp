@@ -9,6 +9,7 @@
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/peaks.h"
 #include "sluice/infer/generator.h"
+#include "sluice/model/checkpoint.h"
 #include "sluice/model/count.h"
 
 namespace sluice::cli {
@@ -45,14 +46,26 @@ double weight_bytes(const Decoder& decoder) {
   return static_cast<double>(bytes);
 }
 
-void report(const RunnableModel& model, const TokenBench& bench, const Session& session) {
-  const TokenRates rates = measure_tokens(*model.engine, bench);
+// No tokenizer: the prompts are made of ids.
+struct BenchedModel {
+  BenchedModel(const BenchRequest& request, const Session& session)
+      : path(request.model),
+        engine(session.options.engine()),
+        decoder(load_model(engine, path, weight_type(session))) {}
+
+  std::string path;
+  Engine engine;
+  std::unique_ptr<Decoder> decoder;
+};
+
+void report(BenchedModel& model, const TokenBench& bench, const Session& session) {
+  const TokenRates rates = measure_tokens(model.engine, bench);
   const double weights = weight_bytes(*model.decoder);
   if (session.options.json) {
     nlohmann::ordered_json json = {{"what", bench.what},
                                    {"model", model.path},
-                                   {"dtype", session.options.dtype.empty() ? "f32" : session.options.dtype},
-                                   {"isa", name_of(model.engine->isa().isa)},
+                                   {"dtype", weight_type_name(weight_type(session))},
+                                   {"isa", name_of(model.engine.isa().isa)},
                                    {"weight_bytes", weights}};
     json.update(rates_json(bench, rates));
     session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
@@ -68,29 +81,29 @@ void report(const RunnableModel& model, const TokenBench& bench, const Session& 
 }  // namespace
 
 void bench_prefill(const BenchRequest& request, const Session& session) {
-  RunnableModel model = open_model(session, request.model);
-  model.keep_weights_packed();
+  BenchedModel model(request, session);
+  PackedWeights packed;
   const ModelConfig& config = model.decoder->config();
   const int64_t tokens = request.tokens.value_or(512);
   const std::vector<int32_t> prompt = some_prompt(tokens, config.vocabulary);
   const Precision precision = session.options.dtype == "bf16" ? Precision::Bf16 : Precision::F32;
-  Generator generator(model.context(), *model.decoder);
+  Generator generator(Context{model.engine}.with_packed(&packed), *model.decoder);
   report(model,
          {.what = request.what,
           .tokens = tokens,
           .repetitions = request.repetitions(),
           .work = {.amount = prefill_flops(config, tokens),
-                   .bound = arithmetic_bound(*model.engine, precision),
+                   .bound = arithmetic_bound(model.engine, precision),
                    .seconds = [&] { return generator.generate(prompt, {.max_tokens = 1}).prompt_seconds; }}},
          session);
 }
 
 void bench_decode(const BenchRequest& request, const Session& session) {
-  const RunnableModel model = open_model(session, request.model);
+  BenchedModel model(request, session);
   const std::vector<int32_t> prompt = some_prompt(8, model.decoder->config().vocabulary);
   // The first new token comes out of the prompt's pass and is not decoded.
   const int64_t decoded = request.tokens.value_or(32) - 1;
-  Generator generator(model.context(), *model.decoder);
+  Generator generator(Context{model.engine}, *model.decoder);
   report(
       model,
       {.what = request.what,

@@ -19,7 +19,7 @@ void bench_tokenizer(const BenchRequest& request, const Session& session) {
   for (const std::string& path : request.data)
     for_each_document(path, [&](std::string_view document) { text += document; });
   if (text.empty()) throw bad_input({.where = request.data.front(), .what = "no text in it"});
-  const Tokenizer tokenizer = Tokenizer::load(request.model);
+  const Tokenizer tokenizer = Tokenizer::named(request.model);
   size_t tokens = 0;
   std::vector<double> seconds;
   for (int i = 0; i < request.repetitions(); ++i)

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "sluice/cli/demo_report.h"
+#include "sluice/report/demo_report.h"
 #include "sluice/text/markup.h"
 
-namespace sluice::cli {
+namespace sluice {
 namespace {
 
 // Colours of the reader's own theme, light or dark; only the figure stands on white.
@@ -40,10 +40,10 @@ std::string row(const char* tag, const std::vector<std::string>& cells) {
   return html + "</tr>\n";
 }
 
-std::string table(const DemoReport& report) {
+std::string table(const DemoResult& result) {
   std::string html =
       "<div class=\"wide\"><table>\n<thead>" + row("th", demo_columns()) + "</thead>\n<tbody>\n";
-  for (const DemoModel& model : report.models) html += row("td", demo_row(model));
+  for (const DemoModel& model : result.models) html += row("td", demo_row(model));
   return html + "</tbody>\n</table></div>\n";
 }
 
@@ -54,24 +54,24 @@ std::string paragraphs(const std::vector<std::string>& notes) {
   return html;
 }
 
-std::string samples(const DemoReport& report) {
+std::string samples(const DemoResult& result) {
   std::string html =
-      fmt::format("<h2>What they write after &quot;{}&quot;</h2>\n", escaped_markup(report.prompt));
-  for (const DemoModel& model : report.models)
-    html += element("h3", model.variant) + "\n" + element("pre", model.sample) + "\n";
+      fmt::format("<h2>What they write after &quot;{}&quot;</h2>\n", escaped_markup(result.prompt));
+  for (const DemoModel& model : result.models)
+    html += element("h3", model.variant) + "\n" + element("pre", demo_sample(model)) + "\n";
   return html;
 }
 
-std::string next_commands(const DemoReport& report) {
+std::string next_commands(const DemoResult& result) {
   std::string lines;
-  for (const std::string& command : demo_next_commands(report)) lines += command + "\n";
+  for (const std::string& command : demo_next_commands(result)) lines += command + "\n";
   return "<h2>Next</h2>\n" + element("pre", lines) + "\n";
 }
 
 }  // namespace
 
-std::string demo_html(const DemoReport& report, const std::string& curves_svg) {
-  const RunState& state = report.models.front().state;
+std::string demo_html(const DemoResult& result, const std::string& curves_svg) {
+  const RunState& state = result.models.front().outcome.state;
   std::string html = kHead;
   html += "<h1>A baseline and two gated models</h1>\n";
   html += element(
@@ -80,9 +80,9 @@ std::string demo_html(const DemoReport& report, const std::string& curves_svg) {
                        "tokens of made-up text.",
                        state.step, state.tokens));
   html += fmt::format("\n{}{}<h2>How training went</h2>\n<figure>\n{}</figure>\n{}{}</body>\n</html>\n",
-                      table(report), paragraphs(demo_notes(report)), curves_svg, samples(report),
-                      next_commands(report));
+                      table(result), paragraphs(demo_notes(result)), curves_svg, samples(result),
+                      next_commands(result));
   return html;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice

@@ -1,6 +1,8 @@
-#include "sluice/train/metrics_file.h"
+#include "sluice/train/metrics.h"
 
 #include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
 
 #include "sluice/base/file.h"
 #include "sluice/base/json.h"
@@ -10,24 +12,12 @@ namespace sluice {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;  // five million steps
-// Differences of such numbers are still finite.
+// Differences of such numbers are finite.
 constexpr NumberRange kSane{-1e300, 1e300};
 constexpr NumberRange kCount{0, 1e300};
 
 double number(const Json& line, const char* key, NumberRange range = kSane) {
   return line.number_or(key, StepMetrics::kUnknown, range);
-}
-
-ValidationMetrics validation_of(const Json& line, const StepMetrics& at) {
-  ValidationMetrics result{.at = at,
-                           .sink = number(line, "sink"),
-                           .sink_floor = number(line, "sink_floor"),
-                           .max_activation = number(line, "max_activation"),
-                           .gate_mean = number(line, "gate_mean"),
-                           .sequences = line.integer_or("sequences", 0, {.min = 0}),
-                           .length = line.integer_or("length", 0, {.min = 0})};
-  result.at.loss = number(line, "validation_loss");
-  return result;
 }
 
 class Reader {
@@ -48,7 +38,8 @@ class Reader {
       metrics_.steps.push_back(last_);
     }
     // A validation comes after its step and says neither tokens nor seconds itself.
-    if (line.contains("validation_loss")) metrics_.validations.push_back(validation_of(line, last_));
+    if (line.contains("validation_loss"))
+      metrics_.validations.push_back({.at = last_, .validation = read_validation(line)});
   }
 
   RunMetrics take() { return std::move(metrics_); }
@@ -59,6 +50,24 @@ class Reader {
 };
 
 }  // namespace
+
+void RunMetrics::add(const StepResult& result, const RunState& state) {
+  steps.push_back({.step = state.step,
+                   .tokens = static_cast<double>(state.tokens),
+                   .seconds = state.seconds,
+                   .loss = result.loss});
+}
+
+void RunMetrics::add(const Validation& validation) {
+  validations.push_back(
+      {.at = steps.empty() ? StepMetrics{.step = validation.step} : steps.back(), .validation = validation});
+}
+
+nlohmann::ordered_json step_line(const StepResult& result, const RunState& state) {
+  return {{"step", state.step},           {"loss", result.loss},    {"gradient_norm", result.gradient_norm},
+          {"rate", result.rate},          {"tokens", state.tokens}, {"seconds", state.seconds},
+          {"spikes", state.losses.spikes}};
+}
 
 std::string read_metrics_text(const std::filesystem::path& run_directory) {
   std::string text = read_text(run_directory / kMetricsName, kMaxBytes);
@@ -74,6 +83,29 @@ RunMetrics read_metrics(const std::filesystem::path& run_directory) {
     reader.add(Json::parse(line, fmt::format("{}: line {}", path.string(), number)));
   });
   return reader.take();
+}
+
+MetricsLine metrics_line(const nlohmann::ordered_json& object) {
+  MetricsLine line{.kind = object.contains("validation_loss") ? MetricsKind::Validation : MetricsKind::Step,
+                   .step = object.at("step").get<int64_t>(),
+                   .numbers = {}};
+  for (const auto& [name, value] : object.items()) {
+    if (name == "step" || !(value.is_number() || value.is_null())) continue;
+    if (value.is_null()) {
+      line.numbers.push_back({.name = name, .text = "", .value = std::numeric_limits<double>::quiet_NaN()});
+    } else {
+      line.numbers.push_back({.name = name, .text = value.dump(), .value = value.get<double>()});
+    }
+  }
+  return line;
+}
+
+std::vector<MetricsLine> read_metrics_lines(std::string_view text) {
+  std::vector<MetricsLine> lines;
+  for_each_line(text, 1, [&](size_t, std::string_view line) {
+    lines.push_back(metrics_line(nlohmann::ordered_json::parse(line)));
+  });
+  return lines;
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-#include "sluice/train/metrics_file.h"
+#include "sluice/train/metrics.h"
 
 #include <cmath>
 
@@ -38,14 +38,16 @@ TEST(MetricsFile, gives_steps_and_validations) {
   EXPECT_EQ(metrics.steps[0].seconds, 0.5);
   EXPECT_EQ(metrics.steps[0].loss, 6.5);
   ASSERT_EQ(metrics.validations.size(), 1U);
-  const ValidationMetrics& validation = metrics.validations[0];
-  EXPECT_EQ(validation.at.loss, 5.25);
+  EXPECT_EQ(metrics.validations[0].at.loss, 5.5) << "of its step";
+  const Validation& validation = metrics.validations[0].validation;
+  EXPECT_EQ(validation.step, 2);
+  EXPECT_EQ(validation.loss, 5.25);
   EXPECT_EQ(validation.sequences, 4);
   EXPECT_EQ(validation.length, 32);
-  EXPECT_EQ(validation.sink, 0.3);
-  EXPECT_EQ(validation.sink_floor, 0.1);
-  EXPECT_EQ(validation.max_activation, 7);
-  EXPECT_EQ(validation.gate_mean, 0.5);
+  EXPECT_EQ(validation.pulse.sink, 0.3);
+  EXPECT_EQ(validation.pulse.sink_floor, 0.1);
+  EXPECT_EQ(validation.pulse.max_activation, 7);
+  EXPECT_EQ(validation.pulse.gate_mean, 0.5);
 }
 
 TEST(MetricsFile, a_validation_has_the_tokens_and_seconds_of_its_step) {
@@ -62,8 +64,8 @@ TEST(MetricsFile, what_a_line_does_not_say_is_nan) {
   const RunMetrics metrics =
       read("{\"step\":1,\"loss\":2}\n{\"step\":1,\"validation_loss\":2,\"sink\":null}\n");
   EXPECT_TRUE(std::isnan(metrics.steps[0].tokens));
-  EXPECT_TRUE(std::isnan(metrics.validations[0].sink));
-  EXPECT_TRUE(std::isnan(metrics.validations[0].gate_mean));
+  EXPECT_TRUE(std::isnan(metrics.validations[0].validation.pulse.sink));
+  EXPECT_FALSE(metrics.validations[0].validation.pulse.gated);
 }
 
 TEST(MetricsFile, a_last_line_without_an_end_is_left_out) {

@@ -1,0 +1,117 @@
+#include "sluice/ablate/sweep.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sluice/ablate/sweep_table.h"
+#include "sluice/base/atomic_file.h"
+#include "sluice/base/error.h"
+#include "sluice/base/file_system.h"
+#include "sluice/base/json_text.h"
+
+namespace sluice {
+namespace {
+
+struct PlannedRun {
+  size_t variant;
+  int seed;
+  TrainingJob job;
+};
+
+std::vector<GridPoint> points_of(const SweepRequest& request) {
+  for (const GridAxis& axis : request.axes) {
+    if (axis.key == "seed")
+      throw usage_error({.where = "--vary seed", .what = "seeds are counted by --seeds"});
+  }
+  std::vector<GridPoint> points = grid_points(request.axes);
+  std::set<std::string> names = {".", ".."};
+  for (const GridPoint& point : points) {
+    if (names.insert(point.name()).second) continue;
+    throw usage_error(
+        {.where = "--vary", .what = fmt::format("{} is no name for a variant of its own", point.name())});
+  }
+  return points;
+}
+
+RunConfig config_of(const SweepRequest& request, const GridPoint& point, int seed) {
+  std::vector<std::string> changes = request.changes;
+  changes.insert(changes.end(), point.changes.begin(), point.changes.end());
+  changes.push_back(fmt::format("seed={}", seed));
+  RunConfig config = load_run_config(request.config, changes);
+  if (config.validation.share == 0) {
+    throw bad_input({.where = request.config,
+                     .what = "a sweep compares validation losses",
+                     .expected = "validation.share above 0"});
+  }
+  // Sessions of equal time are not runs of equal length, least of all if one was stopped.
+  if (config.stop.minutes > 0) {
+    throw bad_input({.where = request.config,
+                     .what = "a sweep compares runs of equal length",
+                     .expected = "no stop.minutes"});
+  }
+  return config;
+}
+
+// All runs are checked before the first: a bad one at the end costs no hours.
+std::vector<PlannedRun> plan(const SweepRequest& request, const std::vector<GridPoint>& points) {
+  std::vector<PlannedRun> runs;
+  for (size_t i = 0; i < points.size(); ++i) {
+    for (int seed = 1; seed <= request.seeds; ++seed) {
+      const std::filesystem::path out = request.out / points[i].name() / fmt::format("seed-{}", seed);
+      runs.push_back({i,
+                      seed,
+                      {.config = config_of(request, points[i], seed),
+                       .shards = request.shards,
+                       .out = out,
+                       .tokenizer = request.tokenizer,
+                       .start = request.start == RunStart::New ? RunStart::New : RunStart::ResumeOrNew}});
+      check_job(runs.back().job);
+    }
+  }
+  return runs;
+}
+
+SweepRun train(Engine& engine, const PlannedRun& planned, const JobControl& control,
+               const SweepObserver& observer) {
+  SweepRun run{.seed = planned.seed, .directory = planned.job.out};
+  // The next model may have other sizes, for which the memory of the last is of no use.
+  engine.pool().release_unused();
+  try {
+    run.outcome = run_training(engine, planned.job, control, observer.run);
+  } catch (const Divergence& error) {
+    if (observer.run_diverged) observer.run_diverged(run, error);
+  }
+  return run;
+}
+
+void write(const SweepResult& result, const std::filesystem::path& directory) {
+  write_file_atomically(directory / "result.json", pretty_text(to_json(result)));
+  write_file_atomically(directory / "table.csv", sweep_csv(result));
+}
+
+}  // namespace
+
+SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control,
+                      const SweepObserver& observer) {
+  const std::vector<GridPoint> points = points_of(request);
+  if (request.start == RunStart::New) check_can_fill(request.out);
+  const std::vector<PlannedRun> runs = plan(request, points);
+  SweepResult result;
+  for (const GridPoint& point : points) result.variants.push_back({.point = point});
+  for (size_t i = 0; i < runs.size() && result.end == RunEnd::Finished; ++i) {
+    SweepVariant& variant = result.variants[runs[i].variant];
+    if (observer.run_begins) observer.run_begins({i + 1, runs.size(), variant.point.name(), runs[i].seed});
+    SweepRun run = train(engine, runs[i], control, observer);
+    if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
+      result.end = RunEnd::Interrupted;
+    } else {
+      variant.runs.push_back(std::move(run));
+    }
+    write(result, request.out);
+  }
+  return result;
+}
+
+}  // namespace sluice

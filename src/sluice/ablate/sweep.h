@@ -1,0 +1,58 @@
+// A sweep: a grid of training runs with several seeds each, one after another. What they say together is in
+// sweep_table.h.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sluice/ablate/grid.h"
+#include "sluice/train/training.h"
+
+namespace sluice {
+
+struct SweepRequest {
+  std::string config;                     // path of a run's configuration
+  std::vector<std::string> changes = {};  // made to it for every run: "steps=300"
+  std::vector<GridAxis> axes = {};
+  int seeds = 3;  // per variant, counted from 1
+  std::vector<TokenShard> shards;
+  std::filesystem::path out;  // gets a directory per run, result.json and table.csv
+  std::filesystem::path tokenizer = {};
+  RunStart start = RunStart::New;  // otherwise runs that are there go on, and others begin
+};
+
+struct SweepRun {
+  int seed = 0;
+  std::filesystem::path directory;
+  std::optional<TrainingOutcome> outcome = {};  // none: it diverged
+};
+
+struct SweepVariant {
+  GridPoint point;
+  std::vector<SweepRun> runs = {};  // those that have ended, by seed
+};
+
+struct SweepResult {
+  std::vector<SweepVariant> variants;
+  RunEnd end = RunEnd::Finished;  // or Interrupted
+};
+
+// Who watches a sweep; called on its thread.
+struct SweepObserver {
+  struct NextRun {
+    size_t number, total;  // from 1
+    std::string variant;
+    int seed;
+  };
+  std::function<void(const NextRun&)> run_begins = {};
+  std::function<void(const SweepRun&, const Divergence&)> run_diverged = {};
+  RunObserver run = {};  // of each
+};
+
+// Every run is checked before the first begins. The files in `out` are written after each run. A run that
+// diverges is a finding about its variant, and the others go on.
+SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control = {},
+                      const SweepObserver& observer = {});
+
+nlohmann::ordered_json to_json(const SweepResult& result);
+
+}  // namespace sluice

@@ -1,0 +1,14 @@
+// The result of a sweep as tables. In the text and in to_json() a variant is a row, with intervals over its
+// seeds; in the CSV a run is one.
+#pragma once
+
+#include <string>
+
+#include "sluice/ablate/sweep.h"
+
+namespace sluice {
+
+std::string sweep_text(const SweepResult& result);
+std::string sweep_csv(const SweepResult& result);
+
+}  // namespace sluice

@@ -1,0 +1,33 @@
+// How sure a figure over units is (chunks of a text, items of a task): the percentile bootstrap. The units
+// are drawn anew, with replacement, as many as there are, and the figure is computed of each draw.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+
+namespace sluice {
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+// [low, high], or null if there is none.
+nlohmann::ordered_json to_json(const std::optional<Interval>& interval);
+
+struct BootstrapOptions {
+  size_t resamples = 2000;
+  uint64_t seed = 0;  // fixed: the same units give the same interval
+};
+
+// The figure of a draw, which names units by their indices and may name one several times. A figure of two
+// results per unit, such as a difference, that looks up both at each index is a paired bootstrap.
+using FigureOfDraw = std::function<double(std::span<const size_t> draw)>;
+
+// 95 % interval; none of fewer than two units, which cannot differ.
+std::optional<Interval> bootstrap(size_t units, const FigureOfDraw& figure,
+                                  const BootstrapOptions& options = {});
+
+}  // namespace sluice

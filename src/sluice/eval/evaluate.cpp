@@ -1,0 +1,76 @@
+#include "sluice/eval/evaluate.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+namespace sluice {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::vector<ChunkNll> chunk_nlls(const LoadedModel& model, const ChunkedText& text, Probe* probe,
+                                 const JobControl& control) {
+  std::vector<ChunkNll> results;
+  for (int64_t i = 0; i < text.chunks(); ++i) {
+    control.stop_if_cancelled();
+    control.report("chunks", i, text.chunks());
+    results.push_back(chunk_nll(model.context(probe), model.decoder(), text.chunk(i)));
+  }
+  control.report("chunks", text.chunks(), text.chunks());
+  return results;
+}
+
+std::optional<double> bits_per_byte(const Perplexity& result, const ChunkedText& text) {
+  if (text.predicted_bytes.value_or(0) == 0) return {};
+  const double bits = result.nll * static_cast<double>(result.tokens) / std::numbers::ln2;
+  return bits / static_cast<double>(*text.predicted_bytes);
+}
+
+}  // namespace
+
+Evaluation evaluate(LoadedModel& model, const EvaluationRequest& request, const JobControl& control) {
+  const ChunkedText& text = request.text;
+  if (text.chunks() > 1) model.keep_weights_packed();
+  // Without an intervention no probe: then values that are only there to be seen are not computed.
+  std::optional<Intervener> intervener;
+  if (!request.interventions.empty()) intervener.emplace(request.interventions);
+  Evaluation evaluation{
+      .dtype = model.dtype(), .perplexity = {}, .chunk_length = text.chunk_length, .chunks = {}};
+  evaluation.chunks = chunk_nlls(model, text, intervener ? &*intervener : nullptr, control);
+  if (intervener) intervener->check_effect();
+  evaluation.perplexity = perplexity(evaluation.chunks);
+  if (!std::isfinite(evaluation.perplexity.nll)) {
+    throw failure({.where = model.path().string(), .what = "the likelihood of the text is not finite"});
+  }
+  evaluation.bits_per_byte = bits_per_byte(evaluation.perplexity, text);
+  return evaluation;
+}
+
+Evaluation compared(Evaluation evaluation, const Evaluation& base) {
+  evaluation.against = Comparison{.dtype = base.dtype,
+                                  .base = base.perplexity,
+                                  .difference = perplexity_difference(evaluation.chunks, base.chunks)};
+  return evaluation;
+}
+
+ordered_json to_json(const Evaluation& evaluation) {
+  const Perplexity& result = evaluation.perplexity;
+  ordered_json json = {{"dtype", weight_type_name(evaluation.dtype)},
+                       {"tokens", result.tokens},
+                       {"chunks", evaluation.chunks.size()},
+                       {"chunk", evaluation.chunk_length},
+                       {"nll", result.nll},
+                       {"ppl", result.ppl},
+                       {"bits_per_byte", nullptr},
+                       {"ci95", to_json(result.ci95)}};
+  if (evaluation.bits_per_byte) json["bits_per_byte"] = *evaluation.bits_per_byte;
+  if (!evaluation.against) return json;
+  const auto& [dtype, base, difference] = *evaluation.against;
+  json["against"] = {
+      {"dtype", weight_type_name(dtype)}, {"nll", base.nll}, {"ppl", base.ppl}, {"ci95", to_json(base.ci95)}};
+  json["difference"] = {{"nll", difference.nll}, {"ppl", difference.ppl}, {"ci95", to_json(difference.ci95)}};
+  return json;
+}
+
+}  // namespace sluice

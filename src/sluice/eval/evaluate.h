@@ -1,0 +1,44 @@
+// Evaluating a text: how likely a model finds it, with an interval, and what that is beside another model.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "sluice/base/job_control.h"
+#include "sluice/eval/perplexity.h"
+#include "sluice/eval/text_source.h"
+#include "sluice/probe/intervention.h"
+
+namespace sluice {
+
+struct EvaluationRequest {
+  ChunkedText text;
+  std::vector<Intervention> interventions = {};
+};
+
+struct Comparison {
+  DType dtype = DType::F32;  // of the other model's weights
+  Perplexity base;
+  PerplexityDifference difference;
+};
+
+struct Evaluation {
+  DType dtype = DType::F32;  // of the weights
+  Perplexity perplexity;
+  int64_t chunk_length = 0;
+  std::vector<ChunkNll> chunks;
+  std::optional<double> bits_per_byte = {};  // none if nobody knows the text of the tokens
+  std::optional<Comparison> against = {};
+};
+
+nlohmann::ordered_json to_json(const Evaluation& evaluation);
+
+// Fails if the likelihood is not finite; a usage error if an intervention met no token.
+Evaluation evaluate(LoadedModel& model, const EvaluationRequest& request, const JobControl& control = {});
+
+// The first of two evaluations of the same chunks, with how it differs from the other. Only their figures are
+// needed: the models need not be in memory at once.
+Evaluation compared(Evaluation evaluation, const Evaluation& base);
+
+}  // namespace sluice

@@ -1,0 +1,154 @@
+#include "sluice/infer/text_generation.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/log.h"
+#include "sluice/data/text_reader.h"
+#include "sluice/infer/generator.h"
+#include "sluice/text/streaming_decoder.h"
+
+namespace sluice {
+namespace {
+
+using nlohmann::ordered_json;
+
+double rate(int64_t tokens, double seconds) {
+  return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;
+}
+
+GenerateOptions generator_options(const TextGenerationOptions& options, const ModelConfig& config) {
+  GenerateOptions result{.sampler = options.sampler, .max_tokens = options.max_tokens};
+  for (const int64_t id : config.end_of_text) result.stop.insert(static_cast<TokenId>(id));
+  return result;
+}
+
+// Text as it comes, for models with a tokenizer and without.
+class GrowingText {
+ public:
+  GrowingText(const LoadedModel& model, const TokenArrived& arrived) : arrived_(arrived) {
+    if (!model.has_tokenizer()) return;
+    decoder_.emplace(model.tokenizer());
+    known_ids_ = model.tokenizer().size();
+    text_ = "";
+  }
+
+  void push(TokenId id) {
+    // A model's vocabulary may be padded beyond its tokenizer's: such ids have no text.
+    hand_over(id, decoder_ && id < known_ids_ ? decoder_->push(id) : std::string());
+  }
+
+  std::optional<std::string> finish() {
+    const std::string rest = decoder_ ? decoder_->finish() : std::string();
+    if (!rest.empty()) hand_over({}, rest);
+    return std::move(text_);
+  }
+
+ private:
+  void hand_over(std::optional<TokenId> id, const std::string& piece) {
+    if (text_) *text_ += piece;
+    if (arrived_) arrived_(id, piece);
+  }
+
+  const TokenArrived& arrived_;
+  std::optional<StreamingDecoder> decoder_;
+  TokenId known_ids_ = 0;
+  std::optional<std::string> text_;
+};
+
+// Not refused: how a model does beyond its length is a question that people ask.
+void warn_beyond_positions(const LoadedModel& model, int64_t tokens, const JobControl& control) {
+  if (control.log == nullptr || tokens <= model.config().positions) return;
+  control.log->warn(
+      "the prompt and the new tokens may take {} together, the model is made for {} "
+      "(max_position_embeddings): what comes after may be poor",
+      tokens, model.config().positions);
+}
+
+GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& request,
+                        const JobControl& control) {
+  GrowingText text(model, request.arrived);
+  Generator generator(model.context(request.options.probe), model.decoder());
+  const GenerateOptions options = generator_options(request.options, model.config());
+  Generation generation = generator.generate(request.prompt, options, [&](TokenId id) {
+    control.stop_if_cancelled();
+    text.push(id);
+    return true;
+  });
+  return {.text = text.finish(),
+          .ids = std::move(generation.ids),
+          .prompt_tokens = std::ssize(request.prompt),
+          .prompt_seconds = generation.prompt_seconds,
+          .decode_seconds = generation.decode_seconds};
+}
+
+}  // namespace
+
+double GeneratedText::prompt_rate() const {
+  return rate(prompt_tokens, prompt_seconds);
+}
+
+// The first token comes out of the prompt's pass, so it is not decoded.
+double GeneratedText::decode_rate() const {
+  return rate(std::max<int64_t>(std::ssize(ids) - 1, 0), decode_seconds);
+}
+
+ordered_json to_json(const GeneratedText& made) {
+  return {{"text", made.text ? ordered_json(*made.text) : ordered_json()},
+          {"ids", made.ids},
+          {"prompt_tokens_per_s", made.prompt_rate()},
+          {"tokens_per_s", made.decode_rate()}};
+}
+
+ordered_json to_json(const ContinuedPrompt& continued) {
+  ordered_json json = {{"prompt", continued.prompt}};
+  json.update(to_json(continued.generated));
+  return json;
+}
+
+ordered_json to_json(const ContinuedPrompts& continued) {
+  ordered_json results = ordered_json::array();
+  for (const ContinuedPrompt& each : continued.results) results.push_back(to_json(each));
+  return {{"results", std::move(results)}};
+}
+
+GeneratedText generate_text(const LoadedModel& model, const TextGenerationRequest& request,
+                            const JobControl& control) {
+  warn_beyond_positions(model, std::ssize(request.prompt) + request.options.max_tokens, control);
+  return generated(model, request, control);
+}
+
+std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path) {
+  std::vector<Prompt> prompts;
+  for_each_prompt(path, [&](std::string_view text) {
+    prompts.push_back({std::string(text), model.encode(text)});
+    if (prompts.back().ids.empty())
+      throw bad_input({.where = input_name(path), .what = "a prompt has no tokens"});
+  });
+  if (prompts.empty()) throw bad_input({.where = input_name(path), .what = "no prompts in it"});
+  return prompts;
+}
+
+ContinuedPrompts continue_prompts(LoadedModel& model, const PromptsRequest& request,
+                                  const JobControl& control) {
+  const auto& [prompts, options, finished] = request;
+  int64_t longest = 0;
+  for (const Prompt& prompt : prompts) longest = std::max<int64_t>(longest, std::ssize(prompt.ids));
+  warn_beyond_positions(model, longest + options.max_tokens, control);
+  model.keep_weights_packed();
+  ContinuedPrompts continued;
+  try {
+    for (const Prompt& prompt : prompts) {
+      control.report("prompts", std::ssize(continued.results), std::ssize(prompts));
+      continued.results.push_back(
+          {prompt.text, generated(model, {.prompt = prompt.ids, .options = options}, control)});
+      if (finished) finished(continued.results.back());
+    }
+    control.report("prompts", std::ssize(prompts), std::ssize(prompts));
+  } catch (const Error& error) {
+    continued.ended_by = error;
+  }
+  return continued;
+}
+
+}  // namespace sluice

@@ -1,0 +1,85 @@
+// Continuing prompts: from token ids to text, as it comes and as a whole.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/error.h"
+#include "sluice/base/job_control.h"
+#include "sluice/infer/loaded_model.h"
+#include "sluice/infer/sampler.h"
+
+namespace sluice {
+
+// A text ends at the model's end-of-text token or after max_tokens.
+struct TextGenerationOptions {
+  SamplerOptions sampler = {};
+  int64_t max_tokens = 64;
+  Probe* probe = nullptr;  // sees every pass; interventions come in here (probe/intervention.h)
+};
+
+struct GeneratedText {
+  std::optional<std::string> text;  // without the prompt; none if the model has no tokenizer
+  std::vector<TokenId> ids;
+  int64_t prompt_tokens = 0;
+  double prompt_seconds = 0, decode_seconds = 0;
+
+  double prompt_rate() const;  // tokens per second
+  double decode_rate() const;
+};
+
+nlohmann::ordered_json to_json(const GeneratedText& generated);
+
+// Called with every new token and the text that has become complete with it: never a part of a character, so
+// it may be empty. Once more at the end, without a token, if text is left.
+using TokenArrived = std::function<void(std::optional<TokenId> id, std::string_view text)>;
+
+struct TextGenerationRequest {
+  std::vector<TokenId> prompt;
+  TextGenerationOptions options = {};
+  TokenArrived arrived = {};
+};
+
+// Throws if it is cancelled: what came until then went to `arrived`.
+GeneratedText generate_text(const LoadedModel& model, const TextGenerationRequest& request,
+                            const JobControl& control = {});
+
+// A prompt among many.
+struct Prompt {
+  std::string text;
+  std::vector<TokenId> ids;
+};
+
+// Every prompt of a file (data/text_reader.h says which), "-" for standard input. All are looked at before
+// the first is continued: a bad one at the end costs no hours.
+std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path);
+
+struct ContinuedPrompt {
+  std::string prompt;
+  GeneratedText generated;
+};
+
+nlohmann::ordered_json to_json(const ContinuedPrompt& continued);
+
+struct ContinuedPrompts {
+  std::vector<ContinuedPrompt> results;
+  std::optional<Error> ended_by = {};  // a cancellation or a failure; what was done before it is kept
+};
+
+nlohmann::ordered_json to_json(const ContinuedPrompts& continued);
+
+struct PromptsRequest {
+  std::vector<Prompt> prompts;
+  TextGenerationOptions options = {};
+  std::function<void(const ContinuedPrompt&)> finished =
+      {};  // called with each result as soon as it is there
+};
+
+ContinuedPrompts continue_prompts(LoadedModel& model, const PromptsRequest& request,
+                                  const JobControl& control = {});
+
+}  // namespace sluice

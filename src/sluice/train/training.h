@@ -1,0 +1,41 @@
+// Training as a use case: a run from its checks and its directory to its last validation.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sluice/train/run.h"
+
+namespace sluice {
+
+struct TrainingJob {
+  RunConfig config;
+  std::vector<TokenShard> shards;
+  std::filesystem::path out;
+  std::filesystem::path tokenizer = {};  // for a new run; one that is resumed has its own
+  RunStart start = RunStart::New;
+};
+
+struct TrainingOutcome {
+  std::filesystem::path directory;
+  RunEnd end = RunEnd::Finished;
+  RunState state = {};
+  std::optional<Validation> validation = {};  // the last one, also of an earlier session
+
+  double tokens_per_s() const;
+};
+
+nlohmann::ordered_json to_json(const TrainingOutcome& outcome);
+
+// Every byte is checked: what is damaged would be learnt.
+std::vector<TokenShard> open_shards(const std::vector<std::string>& paths);
+
+// Bad input if the tokenizer, the data or the prompt of samples do not fit the model; a usage error if the
+// run to resume was begun with another configuration or tokenizer.
+void check_job(const TrainingJob& job);
+
+// Checks the job before anything is written. If it is cancelled, the step under way is finished and saved,
+// and the outcome says so.
+TrainingOutcome run_training(Engine& engine, const TrainingJob& job, const JobControl& control = {},
+                             const RunObserver& observer = {});
+
+}  // namespace sluice

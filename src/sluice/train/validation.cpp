@@ -1,0 +1,106 @@
+#include "sluice/train/validation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sluice/eval/perplexity.h"
+#include "sluice/infer/generator.h"
+#include "sluice/text/utf8.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// Differences of such numbers are finite.
+constexpr NumberRange kSane{-1e300, 1e300};
+constexpr IntegerRange kCount{.min = 0};
+
+Pulse read_pulse(const Json& line) {
+  const auto number = [&](const char* key) { return line.number_or(key, kUnknown, kSane); };
+  Pulse pulse{.sink = number("sink"),
+              .sink_floor = number("sink_floor"),
+              .sink_late = number("sink_without_first_4"),
+              .max_activation = number("max_activation"),
+              .gated = line.contains("gate_mean"),
+              .sequences = line.integer_or("pulse_sequences", 0, kCount)};
+  if (pulse.gated) {
+    pulse.gate_mean = number("gate_mean");
+    pulse.gate_closed = number("gate_below_0.1");
+  }
+  return pulse;
+}
+
+}  // namespace
+
+double Validation::ppl() const {
+  return std::exp(loss);
+}
+
+nlohmann::ordered_json to_json(const Validation& validation) {
+  nlohmann::ordered_json json = {{"step", validation.step},
+                                 {"validation_loss", validation.loss},
+                                 {"validation_ppl", validation.ppl()},
+                                 {"sequences", validation.sequences},
+                                 {"length", validation.length}};
+  json.update(to_json(validation.pulse));
+  if (validation.sample) json["sample"] = *validation.sample;
+  return json;
+}
+
+Validation read_validation(const Json& line) {
+  Validation validation{.step = line.integer("step", kCount),
+                        .loss = line.number_or("validation_loss", kUnknown, kSane),
+                        .sequences = line.integer_or("sequences", 0, kCount),
+                        .length = line.integer_or("length", 0, kCount),
+                        .pulse = read_pulse(line)};
+  if (line.contains("sample")) validation.sample = line.text("sample");
+  return validation;
+}
+
+Validator::Validator(const RunConfig& config, PackedSequences sequences,
+                     const std::filesystem::path& tokenizer)
+    : sequences_(std::move(sequences)),
+      count_(std::min(config.validation.sequences, sequences_.count())),
+      precision_(config.trainer.precision),
+      sample_(config.sample) {
+  if (!sample_.prompt.empty())
+    tokenizer_ = tokenizer.empty() ? Tokenizer::bytes() : Tokenizer::load(tokenizer);
+}
+
+double Validator::mean_loss(Engine& engine, const Decoder& decoder) const {
+  // The weights do not change between the sequences.
+  const Context context{.engine = engine, .precision = precision_, .packing = Packing::Keep};
+  std::vector<TokenId> ids(static_cast<size_t>(sequences_.length()) + 1);
+  ChunkNll all;
+  for (int64_t i = 0; i < count_; ++i) {
+    sequences_.read(i, ids);
+    const ChunkNll chunk = chunk_nll(context, decoder, ids);
+    all.sum += chunk.sum;
+    all.tokens += chunk.tokens;
+  }
+  decoder.drop_packed_weights();
+  return all.sum / static_cast<double>(all.tokens);
+}
+
+std::string Validator::sample(Engine& engine, const Decoder& decoder) const {
+  Generator generator({engine}, decoder);
+  std::vector<TokenId> ids =
+      generator.generate(tokenizer_->encode(sample_.prompt), {.max_tokens = sample_.tokens}).ids;
+  // A model's vocabulary may be padded beyond its tokenizer's: such ids have no text.
+  std::erase_if(ids, [&](TokenId id) { return id >= tokenizer_->size(); });
+  // It may end inside a character.
+  return with_ill_formed_replaced(sample_.prompt + tokenizer_->decode(ids));
+}
+
+Validation Validator::validate(Engine& engine, const Decoder& decoder, int64_t step) const {
+  Validation validation{
+      .step = step, .loss = mean_loss(engine, decoder), .sequences = count_, .length = sequences_.length()};
+  if (!std::isfinite(validation.loss)) return validation;
+  validation.pulse = measure_pulse({engine}, decoder, sequences_);
+  if (tokenizer_) validation.sample = sample(engine, decoder);
+  return validation;
+}
+
+}  // namespace sluice

@@ -1,0 +1,82 @@
+// The demo's report from given numbers.
+#include "sluice/report/demo_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/file.h"
+#include "tests/base/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+DemoModel model_of(const std::string& variant, bool gated) {
+  DemoModel model{.variant = variant, .parameters = 1234567};
+  model.outcome.state = {.step = 2, .tokens = 4096, .seconds = 2};
+  model.outcome.state.losses.spikes = 3;
+  const Validation validation{.step = 2,
+                              .loss = 0,
+                              .sequences = 32,
+                              .length = 128,
+                              .pulse = {.sink = 0.25,
+                                        .sink_floor = 0.0424,
+                                        .max_activation = 7.125,
+                                        .gated = gated,
+                                        .gate_mean = 0.5,
+                                        .gate_closed = 0.0625,
+                                        .sequences = 4},
+                              .sample = "Petra <was> a"};
+  model.outcome.validation = validation;
+  for (int64_t step = 1; step <= 2; ++step)
+    model.metrics.add(StepResult{.loss = 6.0 / static_cast<double>(step)},
+                      {.step = step, .tokens = 2048 * step});
+  model.metrics.add(validation);
+  return model;
+}
+
+DemoResult example(const std::filesystem::path& out) {
+  return {.out = out,
+          .prompt = "Petra was",
+          .corpus = {.documents = 10, .tokens = 5000},
+          .models = {model_of("baseline", false), model_of("elementwise", true)}};
+}
+
+TEST(DemoReport, has_a_row_per_model_and_no_gates_for_the_baseline) {
+  const DemoResult result = example("demo");
+  EXPECT_EQ(demo_row(result.models[0]), (std::vector<std::string>{"baseline", "1234567", "1.000", "0.2500",
+                                                                  "0.0424", "7.12", "-", "-", "3", "2048"}));
+  EXPECT_EQ(demo_row(result.models[1])[6], "0.5000");
+  EXPECT_EQ(demo_row(result.models[1]).size(), demo_columns().size());
+  const std::string text = demo_text(result);
+  EXPECT_NE(text.find("elementwise      1234567     1.000   0.2500   0.0424     7.12     0.5000   0.0625     "
+                      "  3       2048\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("validation on 32 sequences of 128 tokens"), std::string::npos) << text;
+  EXPECT_NE(text.find("sluice eval demo/elementwise/latest --data demo/corpus.jsonl"), std::string::npos)
+      << text;
+}
+
+TEST(DemoReport, is_json_with_the_validation_of_each_model) {
+  const auto json = to_json(example("demo"));
+  EXPECT_EQ(json["out"], "demo");
+  ASSERT_EQ(json["models"].size(), 2U);
+  EXPECT_EQ(json["models"][1]["validation"]["gate_mean"], 0.5);
+  EXPECT_FALSE(json["models"][0]["validation"].contains("gate_mean"));
+  EXPECT_EQ(json["models"][0]["timing"]["tokens_per_s"], 2048.0);
+}
+
+TEST(DemoReport, is_written_as_four_files_of_which_the_page_holds_the_curves) {
+  const TemporaryDirectory directory;
+  write_demo_report(example(directory.path()));
+  const auto content = [&](const char* name) { return read_text(directory.path() / name, 1 << 20); };
+  EXPECT_TRUE(content("curves.svg").starts_with("<svg "));
+  EXPECT_NE(content("report.html").find(content("curves.svg")), std::string::npos);
+  EXPECT_NE(content("report.html").find("Petra &lt;was&gt; a"), std::string::npos) << "text is escaped";
+  EXPECT_EQ(content("report.txt"), demo_text(example(directory.path())));
+  EXPECT_EQ(nlohmann::ordered_json::parse(content("result.json")), to_json(example(directory.path())));
+}
+
+}  // namespace
+}  // namespace sluice

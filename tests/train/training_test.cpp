@@ -1,0 +1,104 @@
+// Training as a program that embeds the library uses it.
+#include "sluice/train/training.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/train/metrics.h"
+#include "sluice/train/training_plan.h"
+#include "tests/base/expect_error.h"
+#include "tests/train/runs.h"
+
+namespace sluice {
+namespace {
+
+class TrainingJobs : public Runs {
+ protected:
+  TrainingJob job(const std::string& name, RunStart start = RunStart::New) const {
+    return {.config = small_run(),
+            .shards = {TokenShard(shard_)},
+            .out = directory_.path() / name,
+            .start = start};
+  }
+
+  Engine engine_{{.threads = 1}};
+};
+
+TEST_F(TrainingJobs, give_their_outcome_as_a_struct) {
+  RunMetrics seen;
+  int64_t last_done = 0;
+  const JobControl control{.progress = [&](const ProgressUpdate& update) {
+    EXPECT_EQ(update.unit, "steps");
+    EXPECT_EQ(update.total, 20);
+    EXPECT_EQ(update.done, ++last_done);
+  }};
+  const TrainingOutcome outcome = run_training(
+      engine_, job("run"), control,
+      {.stepped = [&](const StepResult& result, const RunState& state) { seen.add(result, state); },
+       .validated = [&](const Validation& validation) { seen.add(validation); }});
+  EXPECT_EQ(outcome.end, RunEnd::Finished);
+  EXPECT_EQ(last_done, 20);
+  ASSERT_TRUE(outcome.validation.has_value());
+  EXPECT_EQ(outcome.validation->step, 20);
+  const RunMetrics written = read_metrics(outcome.directory);
+  ASSERT_EQ(seen.steps.size(), written.steps.size());
+  EXPECT_EQ(seen.steps.back().loss, written.steps.back().loss);
+  EXPECT_EQ(seen.steps.back().seconds, written.steps.back().seconds);
+  ASSERT_EQ(seen.validations.size(), 4U);
+  EXPECT_EQ(to_json(seen.validations.back().validation), to_json(written.validations.back().validation));
+  EXPECT_EQ(to_json(outcome)["validation"], to_json(*outcome.validation));
+  EXPECT_EQ(to_json(outcome)["end"], "finished");
+}
+
+TEST_F(TrainingJobs, that_are_cancelled_save_and_go_on_to_the_same_weights) {
+  run_training(engine_, job("whole"));
+  int64_t steps = 0;
+  const TrainingOutcome stopped =
+      run_training(engine_, job("run"), {.cancelled = [&] { return steps == 7; }},
+                   {.stepped = [&](const StepResult&, const RunState&) { ++steps; }});
+  EXPECT_EQ(stopped.end, RunEnd::Interrupted);
+  EXPECT_EQ(stopped.state.step, 7);
+  EXPECT_EQ(run_training(engine_, job("run", RunStart::Resume)).end, RunEnd::Finished);
+  EXPECT_EQ(weights("run"), weights("whole"));
+}
+
+TEST_F(TrainingJobs, that_had_finished_give_the_same_outcome_when_they_are_resumed) {
+  const TrainingOutcome finished = run_training(engine_, job("run"));
+  const TrainingOutcome again = run_training(engine_, job("run", RunStart::Resume));
+  EXPECT_EQ(to_json(again), to_json(finished));
+}
+
+TEST_F(TrainingJobs, begin_or_go_on_when_asked_for_either) {
+  EXPECT_THROW(run_training(engine_, job("run", RunStart::Resume)), Error) << "there is nothing to resume";
+  int64_t steps = 0;
+  run_training(engine_, job("run", RunStart::ResumeOrNew), {.cancelled = [&] { return steps == 7; }},
+               {.stepped = [&](const StepResult&, const RunState&) { ++steps; }});
+  EXPECT_EQ(steps, 7) << "it began";
+  const TrainingOutcome outcome = run_training(engine_, job("run", RunStart::ResumeOrNew), {},
+                                               {.started = [&](const RunConfig&, const RunState& state) {
+                                                 EXPECT_EQ(state.step, 7) << "it went on";
+                                               }});
+  EXPECT_EQ(outcome.state.step, 20);
+  TrainingJob other = job("run", RunStart::ResumeOrNew);
+  other.config.seed = 9;
+  EXPECT_THROW(run_training(engine_, other), Error) << "a run goes on as it began";
+}
+
+TEST_F(TrainingJobs, are_checked_before_anything_is_written) {
+  TrainingJob bad = job("run");
+  bad.config.sample.prompt = "text";  // and the tokens of the data are not bytes
+  EXPECT_THROW(run_training(engine_, bad), Error);
+  EXPECT_FALSE(std::filesystem::exists(bad.out));
+}
+
+TEST_F(TrainingJobs, can_be_planned_and_the_plan_cancelled) {
+  const TrainingPlan plan = plan_training(engine_, small_run());
+  EXPECT_EQ(plan.tokens, 20 * 128);
+  ASSERT_TRUE(plan.trial.has_value());
+  EXPECT_GT(plan.trial->tokens_per_s, 0);
+  EXPECT_EQ(to_json(plan)["steps"], 20);
+  EXPECT_ERROR(plan_training(engine_, small_run(), {.cancelled = [] { return true; }}),
+               ErrorKind::Interrupted, "interrupted");
+}
+
+}  // namespace
+}  // namespace sluice
