@@ -129,7 +129,7 @@ TrainingOutcome run_training(Engine& engine, const TrainingJob& job, const JobCo
   check_job(job);
   RunDirectory directory = open_directory(job);
   if (directory.tokenizer().empty() && !are_bytes(job.shards))
-    control.warn("no --tokenizer: other commands will take the model's tokens for bytes");
+    control.warn("no --tokenizer: the checkpoints will not say what their tokens stand for");
   Run run({.engine = engine,
            .config = job.config,
            .directory = directory,
