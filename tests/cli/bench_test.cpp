@@ -123,9 +123,9 @@ TEST(BenchModel, measures_prefill_against_arithmetic_and_decode_against_memory) 
   EXPECT_EQ(decode["tokens"], 3) << "the first comes out of the prompt";
   EXPECT_EQ(decode["share_of"], "read_gb_per_s");
   for (const Json& report : {prefill, decode}) {
-    for (const char* figure : {"tokens_per_s", "rate", "share", "weight_bytes", "peak_resident_bytes"})
+    for (const char* figure :
+         {"tokens_per_s", "rate", "share", "peak", "weight_bytes", "peak_resident_bytes"})
       EXPECT_GT(report.at(figure), 0.0) << figure;
-    EXPECT_GT(report.at("peaks").at("f32_gflops").at("all_threads"), 0.0);
   }
 }
 

@@ -54,9 +54,11 @@ TEST_F(ModelCommands, init_stores_matrices_in_the_type_asked_for) {
 TEST_F(ModelCommands, convert_to_separate_gates_and_back_keeps_every_byte) {
   for (const std::string name : {"tiny_gate_headwise", "tiny_gate_elementwise"}) {
     const std::string there = path(name + "-there"), back = path(name + "-back");
+    const int64_t parameters = json({"params", golden(name)})["total"];
     EXPECT_EQ(printed({"convert", golden(name), there, "--layout", "separate"}),
-              "written to " + there + "\n");
-    EXPECT_EQ(json({"convert", there, back, "--layout", "official"}), (Json{{"out", back}}));
+              std::to_string(parameters) + " parameters written to " + there + "\n");
+    EXPECT_EQ(json({"convert", there, back, "--layout", "official"}),
+              (Json{{"out", back}, {"parameters", parameters}}));
     const TensorFile before(golden(name) + "/model.safetensors"), after(back + "/model.safetensors");
     EXPECT_TRUE(
         TensorFile(there + "/model.safetensors").contains("model.layers.0.self_attn.gate_proj.weight"));

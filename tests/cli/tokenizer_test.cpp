@@ -140,7 +140,7 @@ TEST_F(TokenizerCommand, refuses_wrong_use) {
   EXPECT_REFUSAL(run({"train", "f"}), 2, "train needs --vocab-size and --out");
   const std::vector<std::string> small = {"train",        "f",   "--out",     "g",
                                           "--vocab-size", "256", "--special", "<x>"};
-  EXPECT_REFUSAL(run(small), 2, "--vocab-size: expected at least 257");
+  EXPECT_REFUSAL(run(small), 2, "vocabulary size: expected at least 257");
   EXPECT_REFUSAL(run({"train", "f", "--out", "g", "--vocab-size", "10"}), 2,
                  "from 256 to 16777216, got \"10\"");
 }

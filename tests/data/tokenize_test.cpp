@@ -97,17 +97,17 @@ TEST_F(Tokenize, tells_how_far_it_is_and_stops_when_told_to) {
   for (int i = 0; i < 20; ++i) lines += line;
   int64_t documents = 0;
   int calls = 0;
-  TokenizeRequest request{.files = {file("a.jsonl", lines)}, .out = out(), .end_of_text = 0};
-  request.done = [&](int64_t count) {
-    documents += count;
+  const TokenizeRequest request{.files = {file("a.jsonl", lines)}, .out = out(), .end_of_text = 0};
+  const auto count = [&](const ProgressUpdate& update) {
+    documents = update.done;
     ++calls;
   };
-  tokenize_files(Tokenizer::bytes(), request, Threads(2));
+  tokenize_files(Tokenizer::bytes(), request, Threads(2), {.progress = count});
   EXPECT_EQ(documents, 20);
   EXPECT_GE(calls, 3);
   std::filesystem::remove(out());
-  request.done = [](int64_t) { throw Error(ErrorKind::Interrupted, {.what = "interrupted"}); };
-  EXPECT_THROW(tokenize_files(Tokenizer::bytes(), request, Threads(2)), Error);
+  const JobControl stopped_in_between{.cancelled = [&] { return --calls == 0; }};
+  EXPECT_THROW(tokenize_files(Tokenizer::bytes(), request, Threads(2), stopped_in_between), Error);
   EXPECT_FALSE(std::filesystem::exists(out()));
 }
 

@@ -22,7 +22,7 @@ void add_common_options(Options& options, const Command& command, CommonOptions&
                "environment variable SLUICE_ISA, or else the best that this CPU has)",
        .words = isa_names()},
       common.isa);
-  options.flag("--quiet", common.quiet, "Say nothing on stderr but errors");
+  options.flag("--quiet", common.quiet, "Print nothing on stderr but errors");
 }
 
 }  // namespace

@@ -9,13 +9,26 @@
 
 namespace sluice::cli {
 
+const std::vector<CommandGroup>& command_groups() {
+  static const std::vector<CommandGroup> groups = {
+      {"Start", {demo_command()}},
+      {"Models", {params_command(), init_command(), convert_command()}},
+      {"Run and look", {trace_command(), eval_command(), generate_command()}},
+      {"Data", {tokenizer_command(), data_command()}},
+      {"Train", {train_command(), sweep_command(), plot_command()}},
+      {"Measure", {doctor_command(), bench_command()}},
+      {"Help", {completion_command(), help_command()}}};
+  return groups;
+}
+
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table = {
-      demo_command(),   params_command(), init_command(),       convert_command(),
-      trace_command(),  eval_command(),   generate_command(),   tokenizer_command(),
-      data_command(),   train_command(),  sweep_command(),      plot_command(),
-      doctor_command(), bench_command(),  completion_command(), help_command()};
-  return table;
+  static const std::vector<Command> all = [] {
+    std::vector<Command> flat;
+    for (const CommandGroup& group : command_groups())
+      flat.insert(flat.end(), group.commands.begin(), group.commands.end());
+    return flat;
+  }();
+  return all;
 }
 
 const Command& find_command(const std::string& name) {

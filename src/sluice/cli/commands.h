@@ -22,10 +22,17 @@ Command tokenizer_command();
 Command trace_command();
 Command train_command();
 
+// Commands for one purpose.
+struct CommandGroup {
+  std::string title;
+  std::vector<Command> commands;
+};
+
 // In the order in which help lists them.
+const std::vector<CommandGroup>& command_groups();
 const std::vector<Command>& commands();
 
-// Throws a usage error that names the nearest command if there is none of that name.
+// Usage error that names the nearest command if there is none of that name.
 const Command& find_command(const std::string& name);
 
 }  // namespace sluice::cli

@@ -1,9 +1,5 @@
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "sluice/cli/commands.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/model/conversion.h"
 
 namespace sluice::cli {
@@ -28,15 +24,10 @@ std::optional<StoredType> type_named(const std::string& name) {
 }
 
 void run(const Request& request, const Session& session) {
-  convert_model(request.in, request.out,
-                {.layout = layout_named(request.layout), .dtype = type_named(session.options.dtype)});
-  if (session.options.json) {
-    session.out << nlohmann::ordered_json{{"out", request.out}}.dump(2, ' ', false,
-                                                                     nlohmann::json::error_handler_t::replace)
-                << '\n';
-  } else {
-    session.out << "written to " << request.out << '\n';
-  }
+  const Conversion conversion{.layout = layout_named(request.layout),
+                              .dtype = type_named(session.options.dtype)};
+  const WrittenModel written = convert_model(request.in, request.out, conversion, job_control(session));
+  print_result(session, written);
 }
 
 Action declare_convert(Options& options) {
@@ -59,12 +50,12 @@ Command convert_command() {
   return {.name = "convert",
           .summary = "Rewrite a model in another layout or element type",
           .description =
-              "Reads a model directory and writes another with the same values: gates in the layout asked "
-              "for, tensors in the element type asked for, tokenizer and generation settings beside them. "
-              "A layout that cannot express the model is refused with the reason.",
+              "Copies a model directory, tokenizer and generation settings included, with gates stored in "
+              "another layout or tensors in another element type. A layout that cannot express the model is "
+              "refused with the reason.",
           .examples = {"sluice convert path/to/model model-separate --layout separate",
                        "sluice convert path/to/model model-bf16 --dtype bf16"},
-          .dtype = {.text = "Store as f32, bf16 or f16 (default: as each tensor is)",
+          .dtype = {.text = "Store as f32, bf16 or f16 (default: each tensor as it is)",
                     .words = {"f32", "bf16", "f16"}},
           .declare = declare_convert};
 }

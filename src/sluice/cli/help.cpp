@@ -1,3 +1,4 @@
+#include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
 
@@ -6,23 +7,24 @@ namespace {
 
 struct Request {
   std::string command;
-  bool man = false;
+  bool man = false, markdown = false;
 };
+
+std::string text_for(const Request& request) {
+  if (int{request.man} + int{request.markdown} + int{!request.command.empty()} > 1)
+    throw usage_error({.where = "help", .what = "COMMAND, --man and --markdown exclude each other"});
+  if (request.man) return man_page();
+  if (request.markdown) return markdown_reference();
+  return request.command.empty() ? overview_text() : help_text(declare(find_command(request.command)));
+}
 
 Action declare_help(Options& options) {
   auto request = std::make_shared<Request>();
   options.argument({.name = "COMMAND", .value = "", .text = "The command to explain (default: an overview)"},
                    Presence::Optional, request->command);
   options.flag("--man", request->man, "Print the manual page, in roff");
-  return [request](const Session& session) {
-    if (request->man) {
-      print_text(session, man_page());
-    } else if (request->command.empty()) {
-      print_text(session, overview_text());
-    } else {
-      print_text(session, help_text(declare(find_command(request->command))));
-    }
-  };
+  options.flag("--markdown", request->markdown, "Print the reference of all commands, in Markdown");
+  return [request](const Session& session) { print_text(session, text_for(*request)); };
 }
 
 }  // namespace
@@ -31,7 +33,8 @@ Command help_command() {
   return {.name = "help",
           .summary = "Explain the program or one command",
           .description = "Lists the commands, or explains one of them.",
-          .examples = {"sluice help", "sluice help doctor", "sluice help --man | man -l -"},
+          .examples = {"sluice help", "sluice help doctor", "sluice help --man | man -l -",
+                       "sluice help --markdown > docs/commands.md"},
           .declare = declare_help};
 }
 

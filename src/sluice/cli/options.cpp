@@ -152,12 +152,14 @@ void Options::argument(const OptionDescription& argument, Presence presence, std
   CLI::Option* added = parser_->add_option(argument.name, target)->required(presence == Presence::Required);
   if (!argument.words.empty()) added->check(one_of(argument.words));
   descriptions_.push_back(argument);
+  descriptions_.back().presence = presence;
 }
 
 void Options::arguments(const OptionDescription& argument, Presence presence,
                         std::vector<std::string>& target) {
   parser_->add_option(argument.name, target)->required(presence == Presence::Required);
   descriptions_.push_back(argument);
+  descriptions_.back().presence = presence;
 }
 
 void Options::describe_help() {

@@ -14,17 +14,18 @@ class App;
 
 namespace sluice::cli {
 
+enum class Presence { Optional, Required };
+
 // An option or argument as a person sees it.
 struct OptionDescription {
   std::string name;   // "--threads", or "COMMAND" for an argument
   std::string value;  // what follows the name: "N"; empty for a flag or an argument
   std::string text;
-  std::vector<std::string> words = {};  // the values it may have, if these are few
+  std::vector<std::string> words = {};     // the values it may have, if these are few
+  Presence presence = Presence::Optional;  // of an argument
 
   bool is_argument() const { return !name.starts_with('-'); }
 };
-
-enum class Presence { Optional, Required };
 
 class Options {
  public:
@@ -70,7 +71,7 @@ class Options {
   // All words without a name that are left; at least one if they are required.
   void arguments(const OptionDescription& argument, Presence presence, std::vector<std::string>& target);
 
-  // Puts --help, which every command has, into the descriptions.
+  // Adds --help, which every command has, to the descriptions.
   void describe_help();
 
   enum class Outcome { Parsed, HelpAsked };

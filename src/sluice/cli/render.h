@@ -1,4 +1,5 @@
-// Descriptions of the program made from the command table: help, man page, shell completion.
+// Descriptions of the program made from the command table: help, man page, docs/commands.md, shell
+// completion.
 #pragma once
 
 #include <string>
@@ -13,6 +14,7 @@ std::string version_line();  // "sluice 0.1.0"
 std::string overview_text();                             // sluice help
 std::string help_text(const DeclaredCommand& declared);  // sluice help COMMAND
 std::string man_page();                                  // roff
+std::string markdown_reference();                        // docs/commands.md
 std::string bash_completion();
 
 // A command's text as its result: as it is, or as {"text": …}.

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <utility>
 
+#include "sluice/base/build_info.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
 
@@ -70,7 +71,7 @@ std::vector<OptionDescription> select(const DeclaredCommand& declared, bool argu
 }  // namespace
 
 std::string version_line() {
-  return "sluice " SLUICE_VERSION;
+  return fmt::format("sluice {}", build_info().version);
 }
 
 const std::vector<ExitCodeDescription>& exit_codes() {
@@ -93,7 +94,8 @@ std::string signature(const OptionDescription& option) {
 
 std::string usage_line(const DeclaredCommand& declared) {
   std::string line = "sluice " + declared.command.name;
-  for (const auto& argument : select(declared, true)) line += " " + argument.name;
+  for (const OptionDescription& argument : select(declared, true))
+    line += argument.presence == Presence::Required ? " " + argument.name : " [" + argument.name + "]";
   return line + " [options]";
 }
 

@@ -1,12 +1,14 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <ostream>
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/json_lines.h"
-#include "sluice/cli/tokenizer.h"
+#include "sluice/cli/overwriting.h"
+#include "sluice/cli/tokenizer_options.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/data/text_reader.h"
+#include "sluice/data/tokenizer_training.h"
 #include "sluice/text/token_ids.h"
 #include "sluice/text/utf8.h"
 
@@ -14,31 +16,6 @@ namespace sluice::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-Error wrong_use(std::string what) {
-  return usage_error({.where = "tokenizer", .what = std::move(what), .hint = "see sluice help tokenizer"});
-}
-
-void check_use(const TokenizerOptions& options) {
-  const auto belongs = [&](const char* name, bool given, const char* action) {
-    if (given && options.action != action) throw wrong_use(fmt::format("{} is for {}", name, action));
-  };
-  belongs("--text", options.text.has_value(), "encode");
-  belongs("--ids", options.ids.has_value(), "decode");
-  belongs("--skip-special", options.skip_special, "decode");
-  belongs("--vocab-size", options.vocabulary != 0, "train");
-  belongs("--out", options.out.has_value(), "train");
-  belongs("--format", !options.format.word.empty(), "train");
-  belongs("--special", !options.special.empty(), "train");
-  if (options.action == "train") {
-    if (options.jsonl) throw wrong_use("--jsonl is for encode and decode; train has --format jsonl");
-    if (options.vocabulary == 0 || !options.out) throw wrong_use("train needs --vocab-size and --out");
-  } else if (options.files.size() != 1) {
-    throw wrong_use(fmt::format("{} takes one tokenizer, got {}", options.action, options.files.size()));
-  } else if (options.jsonl && (options.text || options.ids)) {
-    throw wrong_use("--jsonl and --text or --ids exclude each other");
-  }
-}
 
 void encode(const TokenizerOptions& options, const Session& session) {
   const Tokenizer tokenizer = Tokenizer::named(options.files.front());
@@ -61,9 +38,8 @@ void decode(const TokenizerOptions& options, const Session& session) {
   if (options.jsonl) {
     const auto turn = [&](const Json& line) {
       std::vector<TokenId> ids;
-      for (const Json& id : line.at("ids").array()) {
+      for (const Json& id : line.at("ids").array())
         ids.push_back(static_cast<TokenId>(id.integer({.min = 0, .max = tokenizer.size() - 1})));
-      }
       return ordered_json{
           {"text", with_ill_formed_replaced(tokenizer.decode(ids, options.special_tokens()))}};
     };
@@ -80,56 +56,23 @@ void decode(const TokenizerOptions& options, const Session& session) {
   }
 }
 
-void declare_input(Options& options, TokenizerOptions& target) {
-  options.argument({.name = "ACTION",
-                    .value = "",
-                    .text = "encode, decode or train",
-                    .words = {"encode", "decode", "train"}},
-                   Presence::Required, target.action);
-  options.arguments(
-      {.name = "FILE...",
-       .value = "",
-       .text = "encode, decode: a tokenizer.json, a model directory or bytes. train: texts (.jsonl: the "
-               "text of each line; -: standard input)"},
-      Presence::Required, target.files);
-  options.text(
-      {.name = "--jsonl",
-       .value = "F",
-       .text = "Take {\"text\": ...} or {\"ids\": [...]} from each line of this file; - is standard input"},
-      target.jsonl);
-  options.text({.name = "--text", .value = "T", .text = "Text to encode (default: standard input)"},
-               target.text);
-  options.text(
-      {.name = "--ids", .value = "LIST", .text = "Ids to decode, as in 1,2,3 (default: standard input)"},
-      target.ids);
-  options.flag("--skip-special", target.skip_special, "Leave special tokens out of the decoded text");
+void train(const TokenizerOptions& options, const Session& session) {
+  refuse_overwriting(*options.out, options.files);
+  const TokenizerTraining training{
+      .files = options.files,
+      .format = options.format.format(),
+      .out = *options.out,
+      .vocabulary = options.vocabulary,
+      .pattern = options.pattern == "gpt2" ? WordPattern::Gpt2 : WordPattern::Qwen,
+      .special = options.special};
+  print_result(session, train_tokenizer(training, Threads(session.options.threads), job_control(session)));
 }
 
-Action declare_tokenizer(Options& options) {
-  constexpr long kMaxVocabulary = 1 << 24;
-  auto target = std::make_shared<TokenizerOptions>();
-  declare_input(options, *target);
-  options.integer({.name = "--vocab-size",
-                   .value = "N",
-                   .text = "Tokens to train, the 256 bytes and the special ones included",
-                   .low = 256,
-                   .high = kMaxVocabulary},
-                  target->vocabulary);
-  options.text({.name = "--out", .value = "F", .text = "Where the trained tokenizer.json goes"}, target->out);
-  target->format.declare(options, "train");
-  options.choice({.name = "--pattern",
-                  .value = "NAME",
-                  .text = "How training cuts text into words: qwen or gpt2 (default: qwen)",
-                  .words = {"qwen", "gpt2"}},
-                 target->pattern);
-  options.repeated({.name = "--special", .value = "T", .text = "A special token; may be given several times"},
-                   target->special);
-  return [target](const Session& session) {
-    check_use(*target);
-    if (target->action == "encode") return encode(*target, session);
-    if (target->action == "decode") return decode(*target, session);
-    train_tokenizer(*target, session);
-  };
+void run(const TokenizerOptions& options, const Session& session) {
+  check(options);
+  if (options.action == "encode") return encode(options, session);
+  if (options.action == "decode") return decode(options, session);
+  train(options, session);
 }
 
 }  // namespace
@@ -140,14 +83,17 @@ Command tokenizer_command() {
       .summary = "Encode and decode text, train a tokenizer",
       .description =
           "Turns text into the tokens of a byte-level BPE tokenizer and back, or trains such a tokenizer. "
-          "Special tokens in a text are recognised, none are added. \"bytes\" is the tokenizer whose tokens "
-          "are "
-          "the 256 bytes.",
+          "Special tokens in a text are recognised, none are added. A model directory without a "
+          "tokenizer.json has bytes for tokens.",
       .examples = {"sluice tokenizer encode tokenizer.json --text \"Hello\"",
                    "sluice tokenizer encode path/to/model --jsonl texts.jsonl",
                    "sluice tokenizer decode tokenizer.json --ids 9707,11",
                    "sluice tokenizer train a.txt b.jsonl --vocab-size 8192 --out t.json"},
-      .declare = declare_tokenizer};
+      .declare = [](Options& options) -> Action {
+        auto target = std::make_shared<TokenizerOptions>();
+        declare(options, *target);
+        return [target](const Session& session) { run(*target, session); };
+      }};
 }
 
 }  // namespace sluice::cli

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sluice/base/interrupt.h"
-#include "sluice/cli/bench/measure.h"
+#include "sluice/bench/measure.h"
 #include "sluice/model/count.h"
 
 namespace sluice::cli {

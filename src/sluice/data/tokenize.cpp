@@ -15,10 +15,12 @@ constexpr size_t kWaitingBytes = size_t{1} << 20;
 
 class DocumentEncoder {
  public:
-  DocumentEncoder(const Tokenizer& tokenizer, const TokenizeRequest& request, const Threads& threads)
+  DocumentEncoder(const Tokenizer& tokenizer, const TokenizeRequest& request, const Threads& threads,
+                  const JobControl& control)
       : tokenizer_(tokenizer),
         request_(request),
         threads_(threads),
+        control_(control),
         writer_(request.out, {.vocabulary = tokenizer.size(), .end_of_text = request.end_of_text}) {}
 
   void add(std::string_view document) {
@@ -30,20 +32,22 @@ class DocumentEncoder {
 
   TokenShardInfo finish() {
     encode_waiting();
-    if (!any_) throw bad_input({.where = input_name(request_.files.back()), .what = "no text in it"});
+    if (documents_ == 0)
+      throw bad_input({.where = input_name(request_.files.back()), .what = "no text in it"});
     return writer_.commit();
   }
 
  private:
   void encode_waiting() {
+    control_.stop_if_cancelled();
     std::vector<std::vector<TokenId>> ids(waiting_.size());
     threads_.each(static_cast<int64_t>(waiting_.size()), [&](int64_t i) {
       const auto at = static_cast<size_t>(i);
       ids[at] = tokenizer_.encode(waiting_[at]);
     });
     for (size_t i = 0; i < ids.size(); ++i) writer_.add(ids[i], waiting_[i].size());
-    if (request_.done) request_.done(static_cast<int64_t>(ids.size()));
-    any_ = any_ || !ids.empty();
+    documents_ += std::ssize(ids);
+    control_.report("documents", documents_, 0);
     waiting_.clear();
     waiting_bytes_ = 0;
   }
@@ -51,10 +55,11 @@ class DocumentEncoder {
   const Tokenizer& tokenizer_;
   const TokenizeRequest& request_;
   const Threads& threads_;
+  const JobControl& control_;
   TokenShardWriter writer_;
   std::vector<std::string> waiting_;
   size_t waiting_bytes_ = 0;
-  bool any_ = false;
+  int64_t documents_ = 0;
 };
 
 }  // namespace
@@ -68,9 +73,9 @@ TokenId end_of_text_of(const Tokenizer& tokenizer) {
 }
 
 TokenShardInfo tokenize_files(const Tokenizer& tokenizer, const TokenizeRequest& request,
-                              const Threads& threads) {
+                              const Threads& threads, const JobControl& control) {
   SLUICE_ASSERT(!request.files.empty(), "tokenize_files: no files");
-  DocumentEncoder encoder(tokenizer, request, threads);
+  DocumentEncoder encoder(tokenizer, request, threads, control);
   for (const std::string& file : request.files)
     for_each_document(
         file, [&](std::string_view document) { encoder.add(document); }, request.format);

@@ -1,11 +1,11 @@
 // Text files into a token shard.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sluice/base/job_control.h"
 #include "sluice/base/threads.h"
 #include "sluice/data/token_shard.h"
 #include "sluice/text/text_format.h"
@@ -22,13 +22,12 @@ struct TokenizeRequest {
   std::optional<TextFormat> format = {};  // of all of them; none: as their names say
   std::filesystem::path out;
   TokenId end_of_text = 0;
-  std::function<void(int64_t documents)> done = {};  // called with documents that are written; may throw
 };
 
 // Documents keep the order of the files; those without any text are left out. Each document is encoded by one
 // thread on its own, so the shard is the same for any number of threads. Bad input if there is no text at
 // all.
 TokenShardInfo tokenize_files(const Tokenizer& tokenizer, const TokenizeRequest& request,
-                              const Threads& threads);
+                              const Threads& threads, const JobControl& control = {});
 
 }  // namespace sluice

@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
+#include "sluice/base/json.h"
+#include "sluice/base/json_path.h"
 #include "sluice/io/elements.h"
 #include "sluice/io/safetensors_shards.h"
-#include "sluice/io/tensor_store_index.h"
 
 namespace sluice {
 namespace {
@@ -30,6 +32,34 @@ Layout layout_of(const fs::path& directory) {
                      .hint = single ? "remove the one that is not meant" : ""});
   }
   return single ? Layout::SingleFile : Layout::Shards;
+}
+
+// The index of a model with 10^5 tensors has 9 MB.
+constexpr JsonLimits kIndexLimits{.bytes = size_t{32} << 20, .depth = 8};
+
+// A file of the directory itself. Not a path: that could name any file of the machine.
+bool is_plain_file_name(std::string_view name) {
+  return name.ends_with(".safetensors") && name.find_first_of("/\\") == std::string_view::npos &&
+         name.find("..") == std::string_view::npos && is_tensor_name(name);
+}
+
+// Tensor → plain file name. Other keys of the index (metadata: sizes, which published files often miscount)
+// are not used.
+using WeightMap = std::map<std::string, std::string>;
+
+WeightMap read_weight_map(const std::filesystem::path& path) {
+  const Json json = Json::load(path, kIndexLimits).at("weight_map");
+  if (!json.is_object()) throw json.unexpected("object");
+  WeightMap map;
+  for (const auto& [tensor, file] : json.node().items()) {
+    if (!file.is_string() || !is_plain_file_name(file.get_ref<const std::string&>())) {
+      throw bad_input({.where = tensor_place(json.where(), tensor),
+                       .expected = "the plain name of a .safetensors file in this directory",
+                       .got = described(file)});
+    }
+    map.emplace(tensor, file.get<std::string>());
+  }
+  return map;
 }
 
 using Files = std::map<std::string, SafetensorsFile>;

@@ -1,8 +1,10 @@
 #include "sluice/kernels/measure.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "sluice/base/median.h"
 #include "sluice/base/stopwatch.h"
 
 namespace sluice {
@@ -15,8 +17,7 @@ template <class Measurement>
 double median_of(int repetitions, const Measurement& measure) {
   std::vector<double> values(static_cast<size_t>(repetitions));
   for (double& value : values) value = measure();
-  std::nth_element(values.begin(), values.begin() + repetitions / 2, values.end());
-  return values[static_cast<size_t>(repetitions / 2)];
+  return median(std::move(values));
 }
 
 using Burst = int64_t (*)(int64_t rounds, float* sink);

@@ -9,10 +9,10 @@
 #include "sluice/base/atomic_directory.h"
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/error.h"
-#include "sluice/base/interrupt.h"
 #include "sluice/base/json.h"
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
+#include "sluice/model/count.h"
 
 namespace sluice {
 namespace {
@@ -126,7 +126,6 @@ class Converter {
       : from_(from), to_(to), conversion_(conversion) {}
 
   Tensor values(size_t parameter) {
-    throw_if_interrupted();
     const Tensor values = from_.read(pool_, parameter, DType::F32);
     if (stored_type(parameter) == StoredType::F16) check_f16(values, to_.parameters()[parameter]);
     return changes_style(parameter) ? restyled(pool_, values, to_.config().norm_style) : values;
@@ -184,13 +183,18 @@ ModelConfig with_layout(const ModelConfig& config, GateLayout layout, const std:
   return other;
 }
 
-void convert_model(const fs::path& in, const fs::path& out, const Conversion& conversion) {
+WrittenModel convert_model(const fs::path& in, const fs::path& out, const Conversion& conversion,
+                           const JobControl& control) {
   const Checkpoint from(in);
   const ModelConfig& config = from.config();
   const Decoder to(conversion.layout ? with_layout(config, *conversion.layout, in.string()) : config);
   Converter converter(from, to, conversion);
   const ParameterSource source{
-      .values = [&](size_t i) { return converter.values(i); },
+      .values =
+          [&](size_t i) {
+            control.stop_if_cancelled();
+            return converter.values(i);
+          },
       .stored_type = [&](size_t i) { return converter.stored_type(i); },
   };
   AtomicDirectory directory(out);
@@ -199,6 +203,7 @@ void convert_model(const fs::path& in, const fs::path& out, const Conversion& co
                         config_text(to.config(), Json::load(in / "config.json"), conversion));
   write_model_tensors(directory.path(), checkpoint_tensors(to, converter.pool(), source));
   directory.commit();
+  return {.out = out, .parameters = count_parameters(config).total()};
 }
 
 }  // namespace sluice

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "sluice/base/job_control.h"
 #include "sluice/model/checkpoint.h"
+#include "sluice/model/written_model.h"
 
 namespace sluice {
 
@@ -19,7 +21,7 @@ ModelConfig with_layout(const ModelConfig& config, GateLayout layout, const std:
 
 // Writes `out`, which must not exist yet, with the tokenizer and generation settings of the source beside the
 // tensors. Only one tensor is in memory at a time.
-void convert_model(const std::filesystem::path& in, const std::filesystem::path& out,
-                   const Conversion& conversion);
+WrittenModel convert_model(const std::filesystem::path& in, const std::filesystem::path& out,
+                           const Conversion& conversion, const JobControl& control = {});
 
 }  // namespace sluice

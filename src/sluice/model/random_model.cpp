@@ -4,21 +4,22 @@
 
 #include "sluice/base/atomic_directory.h"
 #include "sluice/base/atomic_file.h"
-#include "sluice/base/interrupt.h"
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
+#include "sluice/model/count.h"
 #include "sluice/model/decoder.h"
 
 namespace sluice {
 
-void write_random_model(const RandomModel& model, const Threads& threads, const std::filesystem::path& out) {
+WrittenModel write_random_model(const RandomModel& model, const Threads& threads,
+                                const std::filesystem::path& out, const JobControl& control) {
   const Decoder decoder(model.config);
   const Random random(model.seed);
   MemoryPool pool;
   const ParameterSource source{
       .values =
           [&](size_t i) {
-            throw_if_interrupted();
+            control.stop_if_cancelled();
             return initial_values(pool, threads, decoder.parameters()[i], random.child(i));
           },
       .stored_type =
@@ -30,6 +31,7 @@ void write_random_model(const RandomModel& model, const Threads& threads, const 
   write_file_atomically(directory.path() / "config.json", config_json(model.config).dump(2) + "\n");
   write_model_tensors(directory.path(), checkpoint_tensors(decoder, pool, source));
   directory.commit();
+  return {.out = out, .parameters = count_parameters(model.config).total()};
 }
 
 }  // namespace sluice

@@ -3,9 +3,11 @@
 
 #include <filesystem>
 
+#include "sluice/base/job_control.h"
 #include "sluice/base/threads.h"
 #include "sluice/io/stored_type.h"
 #include "sluice/model/config.h"
+#include "sluice/model/written_model.h"
 
 namespace sluice {
 
@@ -16,6 +18,7 @@ struct RandomModel {
 };
 
 // Writes `out`, which must not exist yet. One tensor is in memory at a time.
-void write_random_model(const RandomModel& model, const Threads& threads, const std::filesystem::path& out);
+WrittenModel write_random_model(const RandomModel& model, const Threads& threads,
+                                const std::filesystem::path& out, const JobControl& control = {});
 
 }  // namespace sluice

@@ -7,12 +7,62 @@
 #include <unordered_map>
 
 #include "sluice/base/assert.h"
-#include "sluice/base/interrupt.h"
 #include "sluice/text/byte_alphabet.h"
-#include "sluice/text/training_word.h"
 
 namespace sluice {
 namespace {
+
+using TokenPair = std::pair<TokenId, TokenId>;
+
+// A word of the text as its tokens so far.
+struct TrainingWord {
+  std::vector<TokenId> tokens;
+  std::int64_t count = 0;
+};
+
+// A pair became more or less frequent in a word.
+struct PairChange {
+  TokenPair pair;
+  std::int64_t count;
+  std::uint32_t word;
+};
+
+struct Joining {
+  std::uint32_t word;  // its number
+  TokenPair pair;
+  TokenId token;
+};
+
+// Puts the token in the place of the pair, from left to right, and notes what became of its neighbours.
+void join(TrainingWord& word, const Joining& joining, std::vector<PairChange>& changes) {
+  const TokenPair pair = joining.pair;
+  const TokenId token = joining.token;
+  std::vector<TokenId>& tokens = word.tokens;
+  const auto change = [&](TokenId left, TokenId right, std::int64_t sign) {
+    changes.push_back({{left, right}, sign * word.count, joining.word});
+  };
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < tokens.size();) {
+    const bool is_pair = i + 1 < tokens.size() && TokenPair{tokens[i], tokens[i + 1]} == pair;
+    if (!is_pair) {
+      tokens[kept++] = tokens[i++];
+      continue;
+    }
+    change(pair.first, pair.second, -1);
+    if (kept > 0) {
+      change(tokens[kept - 1], pair.first, -1);
+      change(tokens[kept - 1], token, +1);
+    }
+    if (i + 2 < tokens.size()) {
+      change(pair.second, tokens[i + 2], -1);
+      change(token, tokens[i + 2], +1);
+    }
+    // Counts are of what stands there now: a second pair right behind finds this token on its left.
+    tokens[kept++] = token;
+    i += 2;
+  }
+  tokens.resize(kept);
+}
 
 struct PairHash {
   std::size_t operator()(const TokenPair& pair) const {
@@ -38,8 +88,9 @@ struct Candidate {
 
 class Trainer {
  public:
-  Trainer(std::span<const WordCount> words, const BpeTraining& training, const Threads& threads)
-      : training_(training), threads_(threads) {
+  Trainer(std::span<const WordCount> words, const BpeTraining& training, const Threads& threads,
+          const JobControl& control)
+      : training_(training), threads_(threads), control_(control) {
     const std::array<TokenId, 256> ids = add_single_bytes();
     for (const WordCount& each : words) {
       TrainingWord word{.tokens = {}, .count = each.count};
@@ -51,7 +102,7 @@ class Trainer {
 
   TrainedBpe run() {
     while (!queue_.empty() && static_cast<std::int64_t>(result_.tokens.size()) < training_.tokens) {
-      throw_if_interrupted();
+      control_.stop_if_cancelled();
       const Candidate best = queue_.top();
       queue_.pop();
       const auto found = pairs_.find(best.pair);
@@ -146,6 +197,7 @@ class Trainer {
 
   BpeTraining training_;
   const Threads& threads_;
+  const JobControl& control_;
   std::vector<TrainingWord> words_;
   std::unordered_map<TokenPair, Occurrences, PairHash> pairs_;
   std::priority_queue<Candidate> queue_;
@@ -156,9 +208,10 @@ class Trainer {
 
 }  // namespace
 
-TrainedBpe train_bpe(std::span<const WordCount> words, const BpeTraining& training, const Threads& threads) {
+TrainedBpe train_bpe(std::span<const WordCount> words, const BpeTraining& training, const Threads& threads,
+                     const JobControl& control) {
   SLUICE_ASSERT(training.tokens >= 256, "train_bpe: {} tokens are fewer than bytes", training.tokens);
-  return Trainer(words, training, threads).run();
+  return Trainer(words, training, threads, control).run();
 }
 
 }  // namespace sluice

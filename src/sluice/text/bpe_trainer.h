@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/job_control.h"
 #include "sluice/base/threads.h"
 #include "sluice/text/vocabulary.h"
 #include "sluice/text/word_counter.h"
@@ -28,6 +29,7 @@ struct BpeTraining {
 // threads and any order of the words.
 //
 // Single bytes are numbered as in GPT-2: by the characters that spell them.
-TrainedBpe train_bpe(std::span<const WordCount> words, const BpeTraining& training, const Threads& threads);
+TrainedBpe train_bpe(std::span<const WordCount> words, const BpeTraining& training, const Threads& threads,
+                     const JobControl& control = {});
 
 }  // namespace sluice

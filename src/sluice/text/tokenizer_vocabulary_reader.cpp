@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "sluice/text/tokenizer_readers.h"
+#include "sluice/text/tokenizer_vocabulary_reader.h"
 
 namespace sluice {
 namespace {

@@ -1,0 +1,99 @@
+#include "sluice/bench/machine.h"
+
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/log.h"
+#include "sluice/bench/figures.h"
+#include "sluice/kernels/blas/gemm.h"
+
+namespace sluice::bench {
+namespace {
+
+std::vector<std::string> feature_names(const CpuFeatures& cpu) {
+  std::vector<std::string> names;
+  const auto add = [&](bool present, const char* name) {
+    if (present) names.emplace_back(name);
+  };
+  add(cpu.avx2, "avx2");
+  add(cpu.avx512, "avx512");
+  add(cpu.avx512_vnni, "avx512_vnni");
+  add(cpu.avx512_bf16, "avx512_bf16");
+  add(cpu.amx_bf16, "amx_bf16");
+  add(cpu.amx_int8, "amx_int8");
+  return names;
+}
+
+std::vector<std::string> set_names(const Machine& machine) {
+  std::vector<std::string> names;
+  for (const Isa isa : machine.isas) names.emplace_back(name_of(isa));
+  return names;
+}
+
+bool uses_openblas(const Machine& machine) {
+  return machine.isa.isa != Isa::Scalar;
+}
+
+std::string gibibytes(int64_t bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+}
+
+}  // namespace
+
+Machine describe_machine(Engine& engine, const MachineRequest& request, const JobControl& control) {
+  Machine machine{.build = build_info(),
+                  .cpu = engine.cpu(),
+                  .isa = engine.isa(),
+                  .isas = available_isas(engine.cpu()),
+                  .blas_core = blas::core_name(),
+                  .threads = engine.threads().count(),
+                  .cores = usable_cores(),
+                  .memory = system_memory()};
+  if (request.measure) {
+    if (control.log != nullptr)
+      control.log->info("measuring peaks on 1 and {} threads, a few seconds", machine.threads);
+    machine.peaks = measure_peaks(engine, control);
+  }
+  return machine;
+}
+
+nlohmann::ordered_json to_json(const Machine& machine) {
+  nlohmann::ordered_json json = {
+      {"version", machine.build.version},
+      {"build", {{"type", machine.build.type}, {"compiler", machine.build.compiler}}},
+      {"cpu", {{"name", machine.cpu.brand}, {"features", feature_names(machine.cpu)}}},
+      {"isa",
+       {{"chosen", name_of(machine.isa.isa)},
+        {"reason", machine.isa.reason},
+        {"available", set_names(machine)}}},
+      {"amx", {{"usable", machine.cpu.amx_bf16}, {"status", machine.cpu.amx_status}}},
+      {"blas",
+       {{"library", uses_openblas(machine) ? "OpenBLAS" : "scalar twin"}, {"core", machine.blas_core}}},
+      {"threads", {{"used", machine.threads}, {"cores", machine.cores}}},
+      {"memory", {{"total_bytes", machine.memory.total}, {"available_bytes", machine.memory.available}}}};
+  if (machine.peaks) json["measured"] = to_json(*machine.peaks);
+  return json;
+}
+
+std::string to_text(const Machine& machine) {
+  const std::vector<std::string> features = feature_names(machine.cpu);
+  const auto& [version, type, compiler] = machine.build;
+  std::string text = line("sluice", fmt::format("{} ({}, {})", version, type, compiler));
+  text += line("cpu", machine.cpu.brand);
+  text += line("cpu features",
+               features.empty() ? "none that sluice uses" : fmt::format("{}", fmt::join(features, ", ")));
+  text += line("instruction set", fmt::format("{} ({})", name_of(machine.isa.isa), machine.isa.reason));
+  text += line("available sets", fmt::format("{}", fmt::join(set_names(machine), ", ")));
+  text += line("amx",
+               fmt::format("{} ({})", machine.cpu.amx_bf16 ? "usable" : "not used", machine.cpu.amx_status));
+  text +=
+      line("f32 products", uses_openblas(machine) ? fmt::format("OpenBLAS, kernels for {}", machine.blas_core)
+                                                  : "scalar twin");
+  text += line("threads", fmt::format("{} of {} cores", machine.threads, machine.cores));
+  text += line("memory", fmt::format("{}, {} available", gibibytes(machine.memory.total),
+                                     gibibytes(machine.memory.available)));
+  return machine.peaks ? text + to_text(*machine.peaks) : text;
+}
+
+}  // namespace sluice::bench

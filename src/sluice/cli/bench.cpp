@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "sluice/bench/model.h"
+#include "sluice/bench/peaks.h"
+#include "sluice/bench/table.h"
+#include "sluice/bench/tokenizer.h"
+#include "sluice/bench/train.h"
+#include "sluice/cli/bench_options.h"
+#include "sluice/cli/commands.h"
+#include "sluice/cli/use_case.h"
+
+namespace sluice::cli {
+namespace {
+
+bench::TableRequest table_request(const BenchOptions& options, const Session& session) {
+  return {.precision = session.options.dtype == "f32" ? Precision::F32 : Precision::Bf16,
+          .shapes = options.case_shapes(),
+          .repetitions = options.repetitions()};
+}
+
+bench::ModelRequest model_request(const BenchOptions& options, const Session& session) {
+  const std::string& dtype = session.options.dtype;
+  return {.model = options.model,
+          .dtype = dtype == "bf16"   ? DType::BF16
+                   : dtype == "int8" ? DType::I8
+                                     : DType::F32,
+          .tokens = options.tokens.value_or(0),
+          .repetitions = options.repetitions()};
+}
+
+bench::TrainRequest train_request(const BenchOptions& options, const Session& session) {
+  std::vector<std::string> changes = options.changes;
+  if (!session.options.dtype.empty()) changes.push_back(fmt::format("dtype={}", session.options.dtype));
+  return {.config = options.model.empty() ? bench::reproduction_config(changes)
+                                          : load_run_config(options.model, changes),
+          .repetitions = options.repetitions()};
+}
+
+void run(const BenchOptions& options, const Session& session) {
+  check(options, session.options);
+  const JobControl control = job_control(session);
+  Engine engine(session.options.engine());
+  const auto print_table = [&](const auto& measure) {
+    print_result(session, measure(engine, table_request(options, session), control));
+  };
+  const std::string& what = options.what;
+  if (what == "peak") return print_result(session, bench::measure_peaks(engine, control));
+  if (what == "gemm") return print_table(bench::measure_gemm);
+  if (what == "attention") return print_table(bench::measure_attention);
+  if (what == "ops") return print_table(bench::measure_ops);
+  if (what == "train")
+    return print_result(session, bench::measure_training(engine, train_request(options, session), control));
+  if (what == "tokenizer") {
+    return print_result(session, bench::measure_tokenizer({.tokenizer = options.model,
+                                                           .texts = options.data,
+                                                           .repetitions = options.repetitions()},
+                                                          control));
+  }
+  const auto measure_model = what == "prefill" ? bench::measure_prefill : bench::measure_decode;
+  print_result(session, measure_model(engine, model_request(options, session), control));
+}
+
+}  // namespace
+
+Command bench_command() {
+  return {
+      .name = "bench",
+      .summary = "Measure speed, absolute and as a share of what this machine can do",
+      .description =
+          "Prints rates, medians of the repetitions, and each as a share of the peak that bounds it: "
+          "arithmetic "
+          "in registers or tiles for products, reads from memory for decode and most ops. The peak is "
+          "measured "
+          "before every repetition, on the same threads. Products are compared with OpenBLAS in f32 on the "
+          "same shape. train takes whole steps on random tokens and counts three times the arithmetic of the "
+          "forward pass: products with weights, and attention to earlier tokens.",
+      .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
+                   "sluice bench attention --threads 1 --json",
+                   "sluice bench prefill path/to/model --dtype bf16 --json",
+                   "sluice bench decode path/to/model --dtype int8", "sluice bench train --json",
+                   "sluice bench train configs/runs/tiny-elementwise.json --set batch_tokens=8192",
+                   "sluice bench tokenizer path/to/model --data wiki.txt"},
+      .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
+                        "attention, ops and train, else f32)",
+                .words = {"f32", "bf16", "int8"}},
+      .declare = [](Options& options) -> Action {
+        auto target = std::make_shared<BenchOptions>();
+        declare(options, *target);
+        return [target](const Session& session) { run(*target, session); };
+      }};
+}
+
+}  // namespace sluice::cli

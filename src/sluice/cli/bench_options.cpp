@@ -1,0 +1,115 @@
+#include "sluice/cli/bench_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sluice/base/error.h"
+
+namespace sluice::cli {
+namespace {
+
+enum class Takes { Model, Config, Tokens, Repeat, Data, Shape };
+
+struct Part {
+  const char* name;
+  const char* text;
+  std::vector<Takes> takes;  // a model and data, where they are taken, are required; a configuration is not
+  const char* shape = "";    // what --shape gives
+};
+
+const std::vector<Part> kParts = {
+    {"peak", "arithmetic and memory", {}},
+    {"gemm", "products of a layer", {Takes::Repeat, Takes::Shape}, "MxNxK"},
+    {"attention", "", {Takes::Repeat, Takes::Shape}, "HEADSxTOKENSxSIZE"},
+    {"ops", "what is bounded by memory", {Takes::Repeat, Takes::Shape}, "TOKENSxHIDDENxVOCABULARY"},
+    {"prefill", "reading a prompt", {Takes::Model, Takes::Tokens, Takes::Repeat}},
+    {"decode", "generating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
+    {"train", "whole steps", {Takes::Config, Takes::Repeat}},
+    {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
+
+const Part& part_of(const BenchOptions& options) {
+  return *std::ranges::find(kParts, options.what, [](const Part& each) { return each.name; });
+}
+
+OptionDescription part_argument() {
+  OptionDescription argument{.name = "WHAT", .value = "", .text = ""};
+  for (const Part& part : kParts) {
+    argument.words.emplace_back(part.name);
+    argument.text += fmt::format("{}{}", argument.text.empty() ? "" : ", ", part.name);
+    if (*part.text != '\0') argument.text += fmt::format(" ({})", part.text);
+  }
+  return argument;
+}
+
+}  // namespace
+
+std::vector<bench::CaseShape> BenchOptions::case_shapes() const {
+  std::vector<bench::CaseShape> parsed;
+  for (const std::string& text : shapes) {
+    const std::optional<bench::CaseShape> shape = bench::parse_case_shape(text);
+    if (!shape) {
+      throw usage_error({.where = fmt::format("bench {}: --shape", what),
+                         .expected = fmt::format("{}, each from 1 to {} and not all so large",
+                                                 part_of(*this).shape, 1 << 20),
+                         .got = fmt::format("\"{}\"", text)});
+    }
+    parsed.push_back(*shape);
+  }
+  return parsed;
+}
+
+void declare(Options& options, BenchOptions& target) {
+  options.argument(part_argument(), Presence::Required, target.what);
+  options.argument({.name = "MODEL",
+                    .value = "",
+                    .text = "A model directory; for tokenizer its file; for train a run's configuration "
+                            "(default: the 51M reproduction, 8 x 512 tokens)"},
+                   Presence::Optional, target.model);
+  options.integer({.name = "--tokens",
+                   .value = "N",
+                   .text = "Tokens of the prompt (prefill, default: 512) or new ones (decode, default: 32)",
+                   .low = 2,
+                   .high = 1 << 20},
+                  target.tokens);
+  options.integer({.name = "--repeat",
+                   .value = "N",
+                   .text = "Repetitions, of which the median is shown (default: 5)",
+                   .low = 1,
+                   .high = 1000},
+                  target.repeat);
+  options.repeated(
+      {.name = "--shape",
+       .value = "AxBxC",
+       .text = "Instead of the usual shapes, may be repeated: MxNxK (gemm), heads x tokens x head "
+               "size (attention), tokens x hidden x vocabulary (ops)"},
+      target.shapes);
+  options.list({.name = "--data", .value = "FILE...", .text = "Text for the tokenizer to encode"},
+               target.data);
+  options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of train's configuration"},
+                   target.changes);
+}
+
+void check(const BenchOptions& options, const CommonOptions& common) {
+  const Part& part = part_of(options);
+  const std::string where = fmt::format("bench {}", part.name);
+  const auto takes = [&](Takes what) { return std::ranges::find(part.takes, what) != part.takes.end(); };
+  const auto refuse_unless = [&](bool taken, bool given, const char* name) {
+    if (given && !taken) throw usage_error({.where = where, .what = fmt::format("takes no {}", name)});
+  };
+  refuse_unless(takes(Takes::Model) || takes(Takes::Config), !options.model.empty(), "model");
+  refuse_unless(takes(Takes::Tokens), options.tokens.has_value(), "--tokens");
+  refuse_unless(takes(Takes::Tokens), common.dtype == "int8", "--dtype int8");
+  refuse_unless(takes(Takes::Repeat), options.repeat.has_value(), "--repeat");
+  refuse_unless(takes(Takes::Data), !options.data.empty(), "--data");
+  refuse_unless(takes(Takes::Shape), !options.shapes.empty(), "--shape");
+  refuse_unless(takes(Takes::Config), !options.changes.empty(), "--set");
+  if (options.model.empty() && takes(Takes::Model)) {
+    throw usage_error(
+        {.where = where, .what = "a model is missing", .hint = "sluice init makes one with random weights"});
+  }
+  if (options.data.empty() && takes(Takes::Data))
+    throw usage_error({.where = where, .what = "--data is required"});
+}
+
+}  // namespace sluice::cli
