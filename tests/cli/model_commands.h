@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,6 @@
 #include "tests/cli/tensor_file.h"
 
 namespace sluice::test {
-
-namespace fs = std::filesystem;
 
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
@@ -50,16 +47,6 @@ class ModelCommands : public testing::Test {
     return directory_.file(name, content).string();
   }
 
-  // A copy of a golden with these keys in its config.json.
-  std::string model_with(const Json& keys) const {
-    fs::copy(kModel, path("model"));
-    std::ifstream old(kModel + "/config.json");
-    Json config = Json::parse(old);
-    config.update(keys);
-    file("model/config.json", config.dump());
-    return path("model");
-  }
-
   TemporaryDirectory directory_;
 };
 
@@ -75,7 +62,5 @@ inline std::string golden_ids(const std::string& name, const char* between) {
     ids += (ids.empty() ? "" : between) + std::to_string(id);
   return ids;
 }
-
-// params
 
 }  // namespace sluice::test

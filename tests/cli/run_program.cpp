@@ -51,10 +51,28 @@ class FileActions {
   void open(int descriptor, const char* path, int flags) {
     posix_spawn_file_actions_addopen(&actions_, descriptor, path, flags, 0600);
   }
+  void change_directory(const char* path) { posix_spawn_file_actions_addchdir_np(&actions_, path); }
   const posix_spawn_file_actions_t* get() const { return &actions_; }
 
  private:
   posix_spawn_file_actions_t actions_{};
+};
+
+// In a group of its own, a program can be killed with all that it started.
+class SpawnAttributes {
+ public:
+  explicit SpawnAttributes(Killed killed) {
+    posix_spawnattr_init(&attributes_);
+    if (killed == Killed::Group) posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+  }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
 };
 
 std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
@@ -113,17 +131,19 @@ ProgramRun run_program(const std::string& path, const std::vector<std::string>& 
     actions.open(STDOUT_FILENO, options.output_file.c_str(), O_WRONLY);
   }
   actions.copy(err.descriptor(), STDERR_FILENO);
+  if (!options.directory.empty()) actions.change_directory(options.directory.c_str());
 
   std::vector<std::string> words = {path};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> environment = environment_with(options.environment);
   pid_t child = 0;
-  const int error = posix_spawn(&child, path.c_str(), actions.get(), nullptr, pointers(words).data(),
-                                pointers(environment).data());
+  const int error = posix_spawn(&child, path.c_str(), actions.get(), SpawnAttributes(options.killed).get(),
+                                pointers(words).data(), pointers(environment).data());
   if (error != 0) throw std::runtime_error("cannot run " + path + ": " + std::strerror(error));
-  if (options.kill_after && !ends_within(child, *options.kill_after)) kill(child, options.kill_signal);
+  const bool must_die = options.kill_after && !ends_within(child, *options.kill_after);
+  if (must_die) kill(options.killed == Killed::Group ? -child : child, options.kill_signal);
   const int exit_code = wait_for(child);
-  return {exit_code, out.text(), err.text()};
+  return {exit_code, out.text(), err.text(), must_die};
 }
 
 ProgramRun run_sluice(const std::vector<std::string>& arguments, const RunOptions& options) {

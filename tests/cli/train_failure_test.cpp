@@ -1,4 +1,4 @@
-// Training that is killed or runs out of disk loses nothing.
+// Training that is killed loses nothing.
 #include <csignal>
 #include <random>
 
@@ -59,23 +59,6 @@ TEST_F(TrainFailure, killed_twenty_times_at_random_ends_with_the_weights_of_an_u
   EXPECT_EQ(weights("run"), weights("whole"));
   for (const auto& entry : fs::recursive_directory_iterator(path("run")))
     EXPECT_FALSE(entry.path().filename().string().starts_with(".sluice-")) << entry.path();
-}
-
-// Files may not grow beyond a limit: to the program that is a full disk.
-TEST_F(TrainFailure, that_cannot_write_a_checkpoint_keeps_the_old_one_and_can_go_on) {
-  ASSERT_EQ(train("whole").exit_code, 0);
-  ASSERT_EQ(train("run", {"--set", "stop.minutes=1e-9"}).exit_code, 0);
-  const std::string before = weights("run");
-  Words limited = {"-c", "ulimit -f 64; exec \"$@\"", "bash", SLUICE_PROGRAM};
-  const Words arguments = train_arguments("run");
-  limited.insert(limited.end(), arguments.begin(), arguments.end());
-  limited.push_back("--resume");
-  const ProgramRun failed = run_program("/bin/bash", limited);
-  EXPECT_EQ(failed.exit_code, 1) << failed.err;
-  EXPECT_NE(failed.err.find("File too large"), std::string::npos) << failed.err;
-  EXPECT_EQ(weights("run"), before);
-  ASSERT_EQ(train("run", {"--resume"}).exit_code, 0);
-  EXPECT_EQ(weights("run"), weights("whole"));
 }
 
 }  // namespace
