@@ -13,8 +13,7 @@ if [[ ! -f build/dev/compile_commands.json ]]; then
 fi
 
 echo "clang-tidy over ${1:-src/sluice} (minutes on a small machine)"
-# The commands are for g++: clang finds omp.h where g++ keeps it, and need not know every warning of g++'s.
+# The commands are for g++, and clang need not know every warning of g++'s.
 run-clang-tidy -p build/dev -quiet -j "$(nproc)" \
   -extra-arg=-Wno-unknown-warning-option \
-  -extra-arg=-idirafter -extra-arg="$(g++ -print-file-name=include)" \
   "${1:-/src/sluice/}"

@@ -3,12 +3,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sluice/base/assert.h"
@@ -42,30 +50,70 @@ TEST(Threads, SplitCoversEveryIndexOnce) {
   }
 }
 
-TEST(Threads, SplitKeepsToTheCountAndTheGrain) {
+std::vector<int64_t> sizes_of_ranges(const Threads& threads, int64_t n, int64_t grain) {
+  std::mutex mutex;
+  std::vector<int64_t> sizes;
+  threads.split(n, grain, [&](Range range) {
+    const std::scoped_lock lock(mutex);
+    sizes.push_back(range.size());
+  });
+  return sizes;
+}
+
+TEST(Threads, SplitKeepsToTheGrain) {
   for (const int count : kCounts) {
     for (const int64_t n : kSizes) {
       for (const int64_t grain : kGrains) {
-        std::mutex mutex;
-        std::vector<int64_t> sizes;
-        Threads(count).split(n, grain, [&](Range range) {
-          const std::scoped_lock lock(mutex);
-          sizes.push_back(range.size());
-        });
-        const std::string what = fmt::format("{} threads, n {}, grain {}", count, n, grain);
-        EXPECT_LE(sizes.size(), static_cast<size_t>(count)) << what;
-        for (const int64_t size : sizes) EXPECT_GE(size, std::min(std::max<int64_t>(grain, 1), n)) << what;
+        for (const int64_t size : sizes_of_ranges(Threads(count), n, grain)) {
+          EXPECT_GE(size, std::min(std::max<int64_t>(grain, 1), n))
+              << fmt::format("{} threads, n {}, grain {}", count, n, grain);
+        }
       }
     }
   }
 }
 
-TEST(Threads, SplitUsesAllThreadsWhenTheWorkSuffices) {
+TEST(Threads, SplitMakesAsManyRangesForEachThreadWhenTheWorkSuffices) {
   for (const int count : kCounts) {
-    std::atomic<int> calls = 0;
-    Threads(count).split(100, 1, [&](Range) { ++calls; });
-    EXPECT_EQ(calls, count);
+    for (const int64_t n : {int64_t{count}, int64_t{2 * count + 1}, int64_t{1000}}) {
+      const auto ranges = std::ssize(sizes_of_ranges(Threads(count), n, 1));
+      EXPECT_EQ(ranges % count, 0) << fmt::format("{} threads, n {}", count, n);
+      EXPECT_LE(ranges, 4 * count) << fmt::format("{} threads, n {}", count, n);
+    }
   }
+  EXPECT_EQ(sizes_of_ranges(Threads(1), 1000, 1).size(), 1U) << "alone there is nobody to hand a rest to";
+  EXPECT_EQ(sizes_of_ranges(Threads(5), 3, 1).size(), 3U);
+}
+
+// Both bodies wait for each other, so one thread alone would never come to an end.
+TEST(Threads, LoopsRunOnSeveralThreads) {
+  for (const bool split : {true, false}) {
+    std::atomic<int> arrived = 0;
+    const auto meet = [&] {
+      ++arrived;
+      while (arrived < 2) std::this_thread::yield();
+    };
+    if (split) {
+      Threads(2).split(2, 1, [&](Range) { meet(); });
+    } else {
+      Threads(2).each(2, [&](int64_t) { meet(); });
+    }
+    EXPECT_EQ(arrived, 2);
+  }
+}
+
+// A thread that is held up in one piece leaves the others of its share to whoever has time.
+TEST(Threads, SplitLetsTheOthersDoWhatAHeldUpThreadHasNotBegun) {
+  constexpr int kOthers = 7;  // of 8 ranges on two threads
+  std::atomic<int> others = 0;
+  Threads(2).split(8, 1, [&](Range range) {
+    if (range.begin == 0) {
+      while (others < kOthers) std::this_thread::yield();
+    } else {
+      ++others;
+    }
+  });
+  EXPECT_EQ(others, kOthers);
 }
 
 TEST(Threads, EachVisitsEveryIndexOnce) {
@@ -135,6 +183,111 @@ TEST(Threads, NestedLoopsCoverEveryIndexOnce) {
     });
   });
   expect_each_once(visits, "nested");
+}
+
+TEST(Threads, LoopsNestDeeperThanThereIsHelpFor) {
+  const Threads threads(2);
+  std::atomic<int> leaves = 0;
+  const std::function<void(int)> descend = [&](int depth) {
+    if (depth == 0) {
+      ++leaves;
+      return;
+    }
+    threads.each(2, [&](int64_t) { descend(depth - 1); });
+  };
+  descend(10);
+  EXPECT_EQ(leaves, 1 << 10);
+}
+
+TEST(Threads, ServeSeveralCallersAtTheSameTime) {
+  const Threads threads(3);
+  constexpr int kCallers = 12, kLoops = 50, kItems = 40;
+  std::vector<Visits> visits;
+  for (int i = 0; i < kCallers; ++i) visits.emplace_back(kItems);
+  std::vector<std::thread> callers;
+  for (Visits& own : visits) {
+    callers.emplace_back([&] {
+      for (int loop = 0; loop < kLoops; ++loop)
+        threads.each(kItems, [&](int64_t i) { ++own.at(static_cast<size_t>(i)); });
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  for (const Visits& own : visits) {
+    for (const auto& count : own) EXPECT_EQ(count, kLoops);
+  }
+}
+
+TEST(Threads, ACopySharesTheThreadsAndOutlivesTheOriginal) {
+  auto original = std::make_unique<Threads>(3);
+  original->each(3, [](int64_t) {});
+  const Threads copy = *original;
+  original.reset();
+  Visits visits(100);
+  copy.each(100, [&](int64_t i) { ++visits.at(static_cast<size_t>(i)); });
+  expect_each_once(visits, "copy");
+}
+
+int threads_of_this_process() {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
+}
+
+TEST(Threads, StartWithTheFirstLoopThatNeedsThemAndEndWithTheObject) {
+  const int before = threads_of_this_process();
+  {
+    const Threads threads(4);
+    threads.split(10, 10, [](Range) {});
+    EXPECT_EQ(threads_of_this_process(), before) << "one range needs no help";
+    threads.each(10, [](int64_t) {});
+    EXPECT_EQ(threads_of_this_process(), before + 3);
+  }
+  EXPECT_EQ(threads_of_this_process(), before);
+}
+
+double processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(Threads, CostNothingWhileTheyWait) {
+  const Threads threads(4);
+  threads.each(10, [](int64_t) {});
+  const double before = processor_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_LT(processor_seconds() - before, 0.03);
+}
+
+// A caller whose part of the work is done sleeps until the others have finished theirs.
+TEST(Threads, CostNothingWhileACallerWaits) {
+  const Threads threads(2);
+  std::atomic<int> arrived = 0;
+  const double before = processor_seconds();
+  threads.each(2, [&](int64_t i) {
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();  // one thread each
+    if (i == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  });
+  EXPECT_LT(processor_seconds() - before, 0.1);
+}
+
+// The child has the object but not its threads.
+TEST(Threads, WorkInAForkedChild) {
+  auto threads = std::make_unique<Threads>(3);
+  threads->each(10, [](int64_t) {});
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::atomic<int> calls = 0;
+    threads->each(10, [&](int64_t) { ++calls; });
+    threads.reset();
+    _exit(calls == 10 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(Threads, AnExceptionComesOutOfANestedLoop) {

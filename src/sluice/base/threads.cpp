@@ -3,36 +3,23 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <thread>
 
 #include "sluice/base/assert.h"
+#include "sluice/base/worker_pool.h"
 
 namespace sluice {
 namespace {
 
-// OpenMP ends the program if an exception leaves a parallel region; this carries the first one out of it.
-class FirstException {
- public:
-  template <class Body>
-  void guard(const Body& body) {
-    if (caught_.load(std::memory_order_relaxed)) return;
-    try {
-      body();
-    } catch (...) {
-      if (!caught_.exchange(true)) exception_ = std::current_exception();
-    }
-  }
+// Ranges per thread of `split`. When the system holds a thread up, the others take what it has not begun: at
+// most an eighth of the work waits for it on two threads.
+constexpr int64_t kRangesPerThread = 4;
 
-  void rethrow() const {
-    if (exception_) std::rethrow_exception(exception_);
-  }
-
- private:
-  std::atomic<bool> caught_ = false;
-  std::exception_ptr exception_;
-};
+int64_t ranges_of(int64_t n, int64_t grain, int threads) {
+  const int64_t most = std::clamp<int64_t>(n / std::max<int64_t>(grain, 1), 1, threads * kRangesPerThread);
+  // As many for each thread: an odd one would keep all others waiting.
+  return most < threads ? most : most / threads * threads;
+}
 
 }  // namespace
 
@@ -45,19 +32,17 @@ int usable_cores() {
 
 Threads::Threads(int count) : count_(count == 0 ? usable_cores() : count) {
   SLUICE_ASSERT(count >= 0, "Threads: count is {}", count);
+  if (count_ > 1) pool_ = std::make_shared<WorkerPool>(count_ - 1);
 }
 
 void Threads::split(int64_t n, int64_t grain, const std::function<void(Range)>& body) const {
   if (n <= 0) return;
-  const int64_t pieces = std::clamp<int64_t>(n / std::max<int64_t>(grain, 1), 1, count_);
-  if (pieces == 1) return body({0, n});
-  FirstException first;
-  const int team = static_cast<int>(pieces);
-#pragma omp parallel for num_threads(team) schedule(static, 1)
-  for (int64_t i = 0; i < pieces; ++i) {
-    first.guard([&] { body({n * i / pieces, n * (i + 1) / pieces}); });
-  }
-  first.rethrow();
+  const int64_t ranges = ranges_of(n, grain, count_);
+  if (count_ == 1 || ranges == 1) return body({0, n});
+  const std::function<void(int64_t)> run = [&](int64_t i) { body({n * i / ranges, n * (i + 1) / ranges}); };
+  Loop loop(ranges, count_, run);
+  pool_->run(loop);
+  loop.rethrow();
 }
 
 void Threads::each(int64_t n, const std::function<void(int64_t)>& body) const {
@@ -65,13 +50,9 @@ void Threads::each(int64_t n, const std::function<void(int64_t)>& body) const {
     for (int64_t i = 0; i < n; ++i) body(i);
     return;
   }
-  FirstException first;
-  const int team = static_cast<int>(std::min<int64_t>(count_, n));
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-  for (int64_t i = 0; i < n; ++i) {
-    first.guard([&] { body(i); });
-  }
-  first.rethrow();
+  Loop loop(n, 1, body);
+  pool_->run(loop);
+  loop.rethrow();
 }
 
 }  // namespace sluice

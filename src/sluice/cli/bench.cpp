@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sluice/bench/model.h"
+#include "sluice/bench/neighbour.h"
 #include "sluice/bench/peaks.h"
 #include "sluice/bench/table.h"
 #include "sluice/bench/tokenizer.h"
@@ -28,12 +29,12 @@ bench::ModelRequest model_request(const BenchOptions& options, const Session& se
           .repetitions = options.repetitions()};
 }
 
-bench::TrainRequest train_request(const BenchOptions& options, const Session& session) {
+// A run's configuration, or a default one that is made of the changes.
+template <class Default>
+RunConfig run_config(const BenchOptions& options, const Session& session, const Default& make) {
   std::vector<std::string> changes = options.changes;
   if (!session.options.dtype.empty()) changes.push_back(fmt::format("dtype={}", session.options.dtype));
-  return {.config = options.model.empty() ? bench::reproduction_config(changes)
-                                          : load_run_config(options.model, changes),
-          .repetitions = options.repetitions()};
+  return options.model.empty() ? make(changes) : load_run_config(options.model, changes);
 }
 
 void run(const BenchOptions& options, const Session& session) {
@@ -48,8 +49,14 @@ void run(const BenchOptions& options, const Session& session) {
   if (what == "gemm") return print_table(bench::measure_gemm);
   if (what == "attention") return print_table(bench::measure_attention);
   if (what == "ops") return print_table(bench::measure_ops);
-  if (what == "train")
-    return print_result(session, bench::measure_training(engine, train_request(options, session), control));
+  if (what == "train") {
+    const RunConfig config = run_config(options, session, bench::reproduction_config);
+    return print_result(session, bench::measure_training(engine, {config, options.repetitions()}, control));
+  }
+  if (what == "neighbour") {
+    const RunConfig config = run_config(options, session, bench::neighbour_config);
+    return print_result(session, bench::measure_neighbour(engine, {config, options.repetitions()}, control));
+  }
   if (what == "tokenizer") {
     return print_result(session, bench::measure_tokenizer({.tokenizer = options.model,
                                                            .texts = options.data,
@@ -73,15 +80,17 @@ Command bench_command() {
           "measured "
           "before every repetition, on the same threads. Products are compared with OpenBLAS in f32 on the "
           "same shape. train takes whole steps on random tokens and counts three times the arithmetic of the "
-          "forward pass: products with weights, and attention to earlier tokens.",
+          "forward pass: products with weights, and attention to earlier tokens. neighbour takes steps alone "
+          "and beside a process that keeps one core busy, in turns, and tells how much slower the latter "
+          "are.",
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
                    "sluice bench decode path/to/model --dtype int8", "sluice bench train --json",
                    "sluice bench train configs/runs/tiny-elementwise.json --set batch_tokens=8192",
-                   "sluice bench tokenizer path/to/model --data wiki.txt"},
+                   "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
       .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
-                        "attention, ops and train, else f32)",
+                        "attention, ops, train and neighbour, else f32)",
                 .words = {"f32", "bf16", "int8"}},
       .declare = [](Options& options) -> Action {
         auto target = std::make_shared<BenchOptions>();

@@ -26,6 +26,7 @@ const std::vector<Part> kParts = {
     {"prefill", "reading a prompt", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"decode", "generating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"train", "whole steps", {Takes::Config, Takes::Repeat}},
+    {"neighbour", "training beside a busy process", {Takes::Config, Takes::Repeat}},
     {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
 
 const Part& part_of(const BenchOptions& options) {
@@ -63,8 +64,9 @@ void declare(Options& options, BenchOptions& target) {
   options.argument(part_argument(), Presence::Required, target.what);
   options.argument({.name = "MODEL",
                     .value = "",
-                    .text = "A model directory; for tokenizer its file; for train a run's configuration "
-                            "(default: the 51M reproduction, 8 x 512 tokens)"},
+                    .text = "A model directory; for tokenizer its file; for train and neighbour a run's "
+                            "configuration (default: the 51M reproduction, 8 x 512 tokens, and a tiny "
+                            "model, 16 x 128)"},
                    Presence::Optional, target.model);
   options.integer({.name = "--tokens",
                    .value = "N",
@@ -86,7 +88,7 @@ void declare(Options& options, BenchOptions& target) {
       target.shapes);
   options.list({.name = "--data", .value = "FILE...", .text = "Text for the tokenizer to encode"},
                target.data);
-  options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of train's configuration"},
+  options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of that configuration"},
                    target.changes);
 }
 

@@ -25,7 +25,8 @@ void compute_losses(const Context& context, const Decoder& decoder, const Tensor
   context.run(context.kernels<float>().cross_entropy_forward, args, std::ssize(targets), args.vocabulary);
 }
 
-std::vector<float> token_losses(const Context& context, const Decoder& decoder, const PredictedTokens& tokens) {
+std::vector<float> token_losses(const Context& context, const Decoder& decoder,
+                                const PredictedTokens& tokens) {
   const Var hidden = decoder.forward(context, tokens.inputs, tokens.sequences).y;
   const auto width = static_cast<size_t>(hidden.cols());
   const auto values = hidden.value().values<float>();
@@ -62,7 +63,8 @@ double mean_of(std::span<const ChunkNll> chunks) {
 
 }  // namespace
 
-std::vector<ChunkNll> sequence_nlls(const Context& context, const Decoder& decoder, const PredictedTokens& tokens) {
+std::vector<ChunkNll> sequence_nlls(const Context& context, const Decoder& decoder,
+                                    const PredictedTokens& tokens) {
   SLUICE_ASSERT(tokens.inputs.size() == tokens.targets.size(), "nll: {} inputs, {} targets",
                 tokens.inputs.size(), tokens.targets.size());
   const std::vector<float> losses = token_losses(context, decoder, tokens);

@@ -25,7 +25,8 @@ struct PredictedTokens {
 };
 
 // Of each sequence, all of them in one pass.
-std::vector<ChunkNll> sequence_nlls(const Context& context, const Decoder& decoder, const PredictedTokens& tokens);
+std::vector<ChunkNll> sequence_nlls(const Context& context, const Decoder& decoder,
+                                    const PredictedTokens& tokens);
 
 struct Perplexity {
   int64_t tokens = 0;  // predicted

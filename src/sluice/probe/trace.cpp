@@ -121,8 +121,7 @@ CapturedTrace trace(const LoadedModel& model, const TraceRequest& request) {
 
 std::vector<std::pair<std::string, Tensor>> tensors_of(const CapturedTrace& traced) {
   const Trace& trace = traced.trace;
-  std::vector<std::pair<std::string, Tensor>> tensors = {
-      {"logits", trace.logits}, {"hidden", trace.hidden}};
+  std::vector<std::pair<std::string, Tensor>> tensors = {{"logits", trace.logits}, {"hidden", trace.hidden}};
   if (trace.attn.defined()) tensors.emplace_back("attn", trace.attn);
   if (trace.gates.defined()) tensors.emplace_back("gates", trace.gates);
   tensors.insert(tensors.end(), traced.captures.begin(), traced.captures.end());
