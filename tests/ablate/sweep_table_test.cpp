@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 SweepRun run_of(int seed, double loss, bool gated) {
-  TrainingOutcome outcome{.state = {.step = 3, .tokens = 384, .seconds = 2}};
+  TrainingOutcome outcome{.directory = "sweep/x", .state = {.step = 3, .tokens = 384, .seconds = 2}};
   outcome.state.losses.spikes = 1;
   outcome.validation =
       Validation{.step = 3,
@@ -54,7 +54,7 @@ TEST(SweepTable, as_csv_has_a_line_per_run) {
 }
 
 TEST(SweepTable, as_text_lines_up_although_its_signs_have_two_bytes) {
-  const std::string text = sweep_text(example());
+  const std::string text = to_text(example());
   EXPECT_NE(text.find("base        2    2.5000 ± 6.3530"), std::string::npos) << text;
   EXPECT_NE(text.find("gated       2          1000.0000                  -             0.2500"),
             std::string::npos)

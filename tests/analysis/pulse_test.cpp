@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/json.h"
-#include "sluice/infer/forward_pass.h"
 #include "sluice/model/checkpoint.h"
+#include "sluice/nn/tap_points.h"
 #include "tests/data/shard_file.h"
 #include "tests/probe/golden.h"
 
@@ -108,8 +108,8 @@ TEST(Pulse, agrees_with_the_official_code) {
     Engine engine;
     const auto decoder = load_model(engine, golden(name), DType::F32);
     PulseProbe probe;
-    hidden_states({engine, nullptr, &probe}, *decoder,
-                  ids_of(SafetensorsFile(golden(name) / "expected.safetensors")));
+    decoder->forward({engine, nullptr, &probe},
+                     ids_of(SafetensorsFile(golden(name) / "expected.safetensors")));
     const Json expected = Json::load(golden(name) / "expected.json");
     const Pulse pulse = probe.pulse();
     EXPECT_NEAR(pulse.sink, expected.number("sink_mean"), 1e-5) << name;
@@ -132,7 +132,7 @@ TEST(Pulse, is_measured_over_the_first_sequences) {
 
   PulseProbe two;
   for (const size_t first : {0, 10})
-    hidden_states({engine, nullptr, &two}, *decoder, std::span(document).subspan(first, 10));
+    decoder->forward({engine, nullptr, &two}, std::span(document).subspan(first, 10));
   const Pulse measured = measure_pulse({engine}, *decoder, sequences, 2);
   EXPECT_EQ(to_json(measured), to_json(two.pulse()));
   EXPECT_EQ(measure_pulse({engine}, *decoder, sequences).sequences, 4);

@@ -7,7 +7,7 @@
 #include "sluice/base/atomic_file.h"
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
-#include "sluice/model/decoder_parameters.h"
+#include "sluice/model/decoder.h"
 #include "tests/model/small_model.h"
 
 namespace sluice {

@@ -8,9 +8,9 @@
 #include "sluice/ops/attention.h"
 #include "sluice/ops/clip.h"
 #include "sluice/ops/embedding.h"
-#include "sluice/ops/feed_forward.h"
 #include "sluice/ops/gate.h"
 #include "sluice/ops/linear_cross_entropy.h"
+#include "sluice/ops/mlp.h"
 #include "sluice/ops/norm_rope.h"
 #include "sluice/ops/rms_norm.h"
 #include "sluice/ops/swiglu.h"
@@ -95,7 +95,7 @@ void add_feed_forward_cases(std::vector<OpCase>& cases) {
                      .operands = {{n, d}, {f, d}, {f, d}, {d, f}, {n, d}},
                      .apply =
                          [](const Context& context, const Vars& in) {
-                           return feed_forward(context, in[0], {{in[1]}, {in[2]}, {in[3]}}, in[4]);
+                           return mlp(context, in[0], {{in[1]}, {in[2]}, {in[3]}}, in[4]);
                          },
                      .sum_length = std::max({n, d, f})});
   }
@@ -180,8 +180,10 @@ void add_attention_cases(std::vector<OpCase>& cases) {
   }
 }
 
-constexpr std::array<const char*, 7> kActivationNames = {"sigmoid",     "silu",     "identity", "ns_sigmoid",
-                                                         "two_sigmoid", "softplus", "tanh"};
+std::string_view name_of(Activation activation) {
+  return std::ranges::find(ActivationTypes::kNames, activation, [](const auto& each) { return each.second; })
+      ->first;
+}
 
 struct GateSize {
   int64_t tokens, heads, head_dim;
@@ -191,7 +193,7 @@ OpCase gate_case(const GateForm& form, const GateSize& size) {
   const auto& [tokens, heads, head_dim] = size;
   const int64_t width = form.granularity == Granularity::Headwise ? 1 : head_dim;
   return {
-      .name = fmt::format("gate_{}_{}_{}_{}_{}x{}x{}", kActivationNames[static_cast<size_t>(form.activation)],
+      .name = fmt::format("gate_{}_{}_{}_{}_{}x{}x{}", name_of(form.activation),
                           form.mode == GateMode::Multiply ? "multiply" : "add",
                           form.granularity == Granularity::Headwise ? "headwise" : "elementwise",
                           form.sharing == Sharing::Shared ? "shared" : "specific", tokens, heads, head_dim),
@@ -206,8 +208,8 @@ void add_gate_cases(std::vector<OpCase>& cases) {
     for (const auto sharing : {Sharing::Specific, Sharing::Shared}) {
       for (const auto mode : {GateMode::Multiply, GateMode::Add}) {
         GateForm form{.mode = mode, .granularity = granularity, .sharing = sharing};
-        for (size_t activation = 0; activation < kActivationNames.size(); ++activation) {
-          form.activation = static_cast<Activation>(activation);
+        for (const auto& [name, activation] : ActivationTypes::kNames) {
+          form.activation = activation;
           cases.push_back(gate_case(form, {3, 3, 5}));
         }
         form.activation = Activation::Sigmoid;
@@ -220,17 +222,31 @@ void add_gate_cases(std::vector<OpCase>& cases) {
   }
 }
 
+// What a gate applies, for those who look at it.
+void add_gate_value_cases(std::vector<OpCase>& cases) {
+  for (const auto& [name, activation] : ActivationTypes::kNames) {
+    for (const auto sharing : {Sharing::Specific, Sharing::Shared}) {
+      const GateForm form{.activation = activation, .sharing = sharing};
+      cases.push_back(
+          {.name = fmt::format("gate_values_{}_{}", name, sharing == Sharing::Shared ? "shared" : "specific"),
+           .operands = {{7, 3 * 5}},
+           .apply = [form](const Context& context,
+                           const Vars& in) { return gate_values(context, in[0], 3, form); },
+           .sum_length = 3});
+    }
+  }
+}
+
 // A gate that attention applies itself; 40 tokens are more than are handled one by one.
 void add_gated_attention_cases(std::vector<OpCase>& cases) {
   constexpr int64_t kTokens = 40, kHeads = 4, kHeadDim = 6;
   for (const auto granularity : {Granularity::Elementwise, Granularity::Headwise}) {
     for (const auto mode : {GateMode::Multiply, GateMode::Add}) {
-      for (size_t activation = 0; activation < kActivationNames.size(); ++activation) {
-        const GateForm form{
-            .activation = static_cast<Activation>(activation), .mode = mode, .granularity = granularity};
+      for (const auto& [name, activation] : ActivationTypes::kNames) {
+        const GateForm form{.activation = activation, .mode = mode, .granularity = granularity};
         const bool headwise = granularity == Granularity::Headwise;
         const Shape q{kTokens, kHeads * kHeadDim}, kv{kTokens, kHeads / 2 * kHeadDim};
-        cases.push_back({.name = fmt::format("attention_gated_{}_{}_{}", kActivationNames[activation],
+        cases.push_back({.name = fmt::format("attention_gated_{}_{}_{}", name,
                                              mode == GateMode::Multiply ? "multiply" : "add",
                                              headwise ? "headwise" : "elementwise"),
                          .operands = {q, kv, kv, {kTokens, headwise ? kHeads : kHeads * kHeadDim}},
@@ -319,6 +335,7 @@ std::vector<OpCase> op_cases() {
   add_norm_rope_cases(cases);
   add_attention_cases(cases);
   add_gate_cases(cases);
+  add_gate_value_cases(cases);
   add_gated_attention_cases(cases);
   add_elementwise_cases(cases);
   add_loss_cases(cases);

@@ -90,7 +90,7 @@ std::vector<float> gradient_of_two(Activations activations, std::pair<bool, bool
 }
 
 TEST(Recompute, takes_blocks_of_several_results) {
-  for (const auto used : {std::pair{true, true}, std::pair{true, false}, std::pair{false, true}}) {
+  for (const auto& used : {std::pair{true, true}, std::pair{true, false}, std::pair{false, true}}) {
     const std::vector<float> kept = gradient_of_two(Activations::Keep, used);
     EXPECT_EQ(gradient_of_two(Activations::Recompute, used), kept) << used.first << used.second;
     EXPECT_NE(kept, std::vector<float>(kept.size(), 0.0F));

@@ -22,7 +22,8 @@ Figure with_everything() {
     canvas.polygon(points, {255, 0, 0, 0.25});
     const Clip clip(canvas, {1, 2, 30, 40});
     canvas.disc({5, 6}, 2, {0, 255, 0});
-    canvas.text({7, 8}, "upwards", {.anchor = Anchor::Middle, .weight = Weight::Bold, .turn = Turn::Left});
+    canvas.text({7, 8}, "upwards",
+                {.anchor = Anchor::Middle, .weight = FontWeight::Bold, .turn = Turn::Left});
   });
 }
 

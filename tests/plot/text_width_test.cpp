@@ -10,7 +10,7 @@ const TextStyle kStyle{.size = 10};
 TEST(TextWidth, is_that_of_the_letters) {
   EXPECT_DOUBLE_EQ(text_width("", kStyle), 0);
   EXPECT_DOUBLE_EQ(text_width("ab", kStyle), 12.48);
-  EXPECT_GT(text_width("ab", {.size = 10, .weight = Weight::Bold}), 12.48);
+  EXPECT_GT(text_width("ab", {.size = 10, .weight = FontWeight::Bold}), 12.48);
   EXPECT_GT(text_width("\xe6\xb0\xb4", kStyle), text_width("W", kStyle)) << "one wide character";
 }
 

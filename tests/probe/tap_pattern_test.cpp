@@ -71,8 +71,8 @@ TEST(TapPattern, keeps_its_text_and_layers) {
   EXPECT_EQ(pattern.text(), "layers.2,5-7.attn.gate");
   EXPECT_EQ(pattern.layers().largest(), 7);
   EXPECT_TRUE(TapPattern("attn.gate").layers().is_all());
-  EXPECT_TRUE(pattern.matches_point("attn.gate"));
-  EXPECT_FALSE(pattern.matches_point("attn.q"));
+  EXPECT_TRUE(pattern.matches_point(points::kGate));
+  EXPECT_FALSE(pattern.matches_point(points::kQuery));
 }
 
 TEST(TapPattern, refuses_a_name_that_no_tap_has_with_the_nearest) {

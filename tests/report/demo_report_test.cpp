@@ -38,7 +38,7 @@ DemoModel model_of(const std::string& variant, bool gated) {
 DemoResult example(const std::filesystem::path& out) {
   return {.out = out,
           .prompt = "Petra was",
-          .corpus = {.documents = 10, .tokens = 5000},
+          .corpus = {.tokens = 5000, .documents = 10},
           .models = {model_of("baseline", false), model_of("elementwise", true)}};
 }
 
@@ -48,7 +48,7 @@ TEST(DemoReport, has_a_row_per_model_and_no_gates_for_the_baseline) {
                                                                   "0.0424", "7.12", "-", "-", "3", "2048"}));
   EXPECT_EQ(demo_row(result.models[1])[6], "0.5000");
   EXPECT_EQ(demo_row(result.models[1]).size(), demo_columns().size());
-  const std::string text = demo_text(result);
+  const std::string text = to_text(result);
   EXPECT_NE(text.find("elementwise      1234567     1.000   0.2500   0.0424     7.12     0.5000   0.0625     "
                       "  3       2048\n"),
             std::string::npos)
@@ -74,7 +74,7 @@ TEST(DemoReport, is_written_as_four_files_of_which_the_page_holds_the_curves) {
   EXPECT_TRUE(content("curves.svg").starts_with("<svg "));
   EXPECT_NE(content("report.html").find(content("curves.svg")), std::string::npos);
   EXPECT_NE(content("report.html").find("Petra &lt;was&gt; a"), std::string::npos) << "text is escaped";
-  EXPECT_EQ(content("report.txt"), demo_text(example(directory.path())));
+  EXPECT_EQ(content("report.txt"), to_text(example(directory.path())));
   EXPECT_EQ(nlohmann::ordered_json::parse(content("result.json")), to_json(example(directory.path())));
 }
 

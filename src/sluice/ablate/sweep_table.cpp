@@ -116,7 +116,7 @@ ordered_json to_json(const SweepResult& result) {
   return {{"points", points}};
 }
 
-std::string sweep_text(const SweepResult& result) {
+std::string to_text(const SweepResult& result) {
   constexpr size_t kWidth = 19;
   size_t names = 7;
   for (const SweepVariant& each : result.variants) names = std::max(names, each.point.name().size());

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-std::string sweep_text(const SweepResult& result);
+std::string to_text(const SweepResult& result);
 std::string sweep_csv(const SweepResult& result);
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/error.h"
+#include "sluice/base/median.h"
 #include "sluice/base/stopwatch.h"
 #include "sluice/data/random_batch.h"
 #include "sluice/model/count.h"

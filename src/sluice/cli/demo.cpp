@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "sluice/base/json_text.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/report/demo_report.h"
 
 namespace sluice::cli {
@@ -47,7 +47,7 @@ void run(const Request& request, const Session& session) {
             .precision = session.options.dtype == "f32" ? Precision::F32 : Precision::Bf16},
            session);
   write_demo_report(result);
-  session.out << (session.options.json ? pretty_text(to_json(result)) : demo_text(result));
+  print_result(session, result);
   session.log.info(
       "the report is in {0}/report.html (as text: report.txt), the curves in {0}/curves.svg, "
       "the figures in {0}/result.json",

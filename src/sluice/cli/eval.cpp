@@ -5,9 +5,9 @@
 
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
-#include "sluice/cli/eval_text.h"
 #include "sluice/cli/model_input.h"
-#include "sluice/cli/progress.h"
+#include "sluice/cli/use_case.h"
+#include "sluice/eval/evaluate.h"
 
 namespace sluice::cli {
 namespace {
@@ -40,12 +40,12 @@ Evaluation evaluation_of(const EvalOptions& options, const Session& session) {
   Engine engine(session.options.engine());
   EvaluationRequest request;
   const auto evaluated = [&](DType type) {
-    LoadedModel model = options.model.open(engine, type);
+    const LoadedModel model = options.model.open(engine, type);
     // Once: standard input cannot be read twice.
     if (request.text.tokens.empty())
       request.text = read_chunks(model, source, {.length = options.chunk, .at_most = options.chunks});
     request.interventions = options.interventions.interventions(model);
-    return evaluate(model, request, job_control(session.log));
+    return evaluate(model, request, job_control(session));
   };
   Evaluation evaluation = evaluated(weight_type(session));
   if (options.against.empty()) return evaluation;
@@ -76,7 +76,7 @@ Action declare_eval(Options& options) {
                  target->against);
   return [target](const Session& session) {
     const Evaluation evaluation = evaluation_of(*target, session);
-    session.out << (session.options.json ? to_json(evaluation).dump(2) + '\n' : as_text(evaluation));
+    print_result(session, evaluation);
   };
 }
 

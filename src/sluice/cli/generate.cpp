@@ -6,7 +6,7 @@
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/generation_options.h"
-#include "sluice/cli/progress.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/infer/text_generation.h"
 
 namespace sluice::cli {
@@ -28,11 +28,11 @@ void run_prompt(const Session& session, const LoadedModel& model, const Interven
       if (!model.has_tokenizer() && id) session.out << *id << ' ' << std::flush;
     };
   }
-  const GeneratedText generated = generate_text(model, request, job_control(session.log));
+  const GeneratedText generated = generate_text(model, request, job_control(session));
   if (!session.options.json) session.out << std::endl;
   intervener.check_effect();
   if (session.options.json) {
-    session.out << dumped(to_json(generated), 2) << std::endl;
+    print_json(session, to_json(generated));
     return;
   }
   session.log.info("{} prompt tokens at {:.1f} per s, {} new at {:.1f} per s", generated.prompt_tokens,
@@ -40,15 +40,15 @@ void run_prompt(const Session& session, const LoadedModel& model, const Interven
 }
 
 // What is done may have taken hours: it is printed whatever ended it.
-void run_prompts(const Session& session, LoadedModel& model, const Intervener& intervener,
+void run_prompts(const Session& session, const LoadedModel& model, const Intervener& intervener,
                  PromptsRequest request) {
   if (!session.options.json) {
     request.finished = [&](const ContinuedPrompt& each) {
       session.out << dumped(to_json(each), -1) << std::endl;
     };
   }
-  const ContinuedPrompts continued = continue_prompts(model, request, job_control(session.log));
-  if (session.options.json) session.out << dumped(to_json(continued), 2) << std::endl;
+  const ContinuedPrompts continued = continue_prompts(model, request, job_control(session));
+  if (session.options.json) print_json(session, to_json(continued));
   if (continued.ended_by) throw Error(*continued.ended_by);
   intervener.check_effect();
 }
@@ -57,7 +57,7 @@ void run(const GenerationOptions& command, const Session& session) {
   if (!command.prompts.empty() && !(command.prompt.text.empty() && command.prompt.ids.empty()))
     throw usage_error({.where = "generate", .what = "give only one of --prompt, --ids and --prompts"});
   Engine engine(session.options.engine());
-  LoadedModel model = command.model.open(engine, weight_type(session));
+  const LoadedModel model = command.model.open(engine, weight_type(session));
   Intervener intervener(command.interventions.interventions(model));
   intervener.check_needs_no_later_tokens();
   const auto options = command.generation(command.interventions.texts.empty() ? nullptr : &intervener);

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "sluice/base/json_text.h"
 #include "sluice/cli/commands.h"
+#include "sluice/cli/use_case.h"
 
 namespace sluice::cli {
 namespace {
@@ -24,7 +24,7 @@ void run(Request request, const Session& session) {
   request.over = progression(request.axis);
   const PlotResult result = plot_runs(request);
   if (session.options.json) {
-    session.out << pretty_text(to_json(result));
+    print_json(session, to_json(result));
   } else {
     session.out << fmt::format("{}: {} {}, {} steps\n", result.out, result.runs,
                                result.runs == 1 ? "run" : "runs", result.steps);

@@ -7,8 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "sluice/base/interrupt.h"
-
 namespace sluice::cli {
 namespace {
 
@@ -63,17 +61,6 @@ void Progress::show() {
   } else {
     log_.info("{}", text());
   }
-}
-
-JobControl job_control(Log& log) {
-  auto shown = std::make_shared<std::optional<Progress>>();
-  const auto show = [shown, &log](const ProgressUpdate& update) {
-    if (update.done == 0) shown->emplace(log, std::string(update.unit), update.total);
-    if (!shown->has_value()) return;
-    (*shown)->reach(update.done);
-    if (update.done == update.total) shown->reset();  // a terminal's line is wiped before results are printed
-  };
-  return {.progress = show, .cancelled = is_interrupted, .log = &log};
 }
 
 }  // namespace sluice::cli

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "sluice/base/job_control.h"
 #include "sluice/base/log.h"
 
 namespace sluice::cli {
@@ -39,9 +38,5 @@ class Progress {
   bool terminal_;
   Clock::time_point start_ = Clock::now(), shown_ = start_;
 };
-
-// For a job of the library: its progress is shown until it is done, Ctrl-C cancels it, and its remarks go to
-// the log, which must outlive it.
-JobControl job_control(Log& log);
 
 }  // namespace sluice::cli

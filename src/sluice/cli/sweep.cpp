@@ -4,10 +4,10 @@
 
 #include "sluice/ablate/sweep_table.h"
 #include "sluice/base/error.h"
-#include "sluice/base/json_text.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/training_options.h"
+#include "sluice/cli/use_case.h"
 
 namespace sluice::cli {
 namespace {
@@ -52,7 +52,7 @@ void run(const Request& request, const Session& session) {
                                     .tokenizer = request.tokenizer,
                                     .start = request.resume ? RunStart::ResumeOrNew : RunStart::New},
                                    session);
-  session.out << (session.options.json ? pretty_text(to_json(result)) : sweep_text(result));
+  print_result(session, result);
   if (result.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted, {.what = "the sweep was stopped", .hint = "--resume goes on"});
   session.log.info("the figures are in {0}/result.json and {0}/table.csv", request.out);

@@ -7,6 +7,7 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/overwriting.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/probe/trace.h"
 
 namespace sluice::cli {
@@ -32,8 +33,7 @@ void run(const TraceOptions& options, const Session& session) {
   if (session.options.json) {
     nlohmann::ordered_json json = {{"out", options.out}};
     json.update(to_json(traced));
-    session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-    return;
+    return print_json(session, json);
   }
   for (const auto& [name, tensor] : tensors_of(traced))
     session.out << fmt::format("{:<24}{}\n", name, tensor.shape().text());

@@ -3,12 +3,12 @@
 #include <ostream>
 
 #include "sluice/base/error.h"
-#include "sluice/base/json_text.h"
 #include "sluice/cli/commands.h"
-#include "sluice/cli/train_plan.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/training_options.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/train/training.h"
+#include "sluice/train/training_plan.h"
 
 namespace sluice::cli {
 namespace {
@@ -25,7 +25,7 @@ RunStart start_of(const Request& request) {
 
 void print(const TrainingOutcome& outcome, const Session& session) {
   if (session.options.json) {
-    session.out << pretty_text(to_json(outcome));
+    print_json(session, to_json(outcome));
     return;
   }
   const RunState& state = outcome.state;
@@ -40,11 +40,11 @@ void run(const Request& request, const Session& session) {
   if (!request.dry_run && !request.print_config) request.check("train");
   const RunConfig config = load_run_config(request.config, request.all_changes(session));
   if (request.print_config) {
-    session.out << pretty_text(run_config_json(config));
+    print_json(session, run_config_json(config));
     return;
   }
   Engine engine(session.options.engine());
-  if (request.dry_run) return print(plan_training(engine, config, training_control(session)), session);
+  if (request.dry_run) return print_result(session, plan_training(engine, config, training_control(session)));
   const TrainingOutcome outcome = train_shown(engine,
                                               {.config = config,
                                                .shards = open_shards(request.data),

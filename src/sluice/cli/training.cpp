@@ -45,7 +45,8 @@ void TrainingDisplay::show(const Validation& validation) {
 
 // Measured when it is first shown: short runs need not wait for it.
 double TrainingDisplay::peak() {
-  if (peak_ == 0) peak_ = peak_meter(engine_).measure(arithmetic_bound(engine_, precision_).peak);
+  if (peak_ == 0)
+    peak_ = bench::peak_meter(engine_).measure(bench::arithmetic_bound(engine_, precision_).peak);
   return peak_;
 }
 

@@ -1,6 +1,7 @@
 #include "sluice/cli/use_case.h"
 
 #include "sluice/base/interrupt.h"
+#include "sluice/base/json_text.h"
 #include "sluice/cli/progress.h"
 
 namespace sluice::cli {
@@ -14,18 +15,17 @@ class ShownProgress {
   void show(const ProgressUpdate& update) {
     if (!bar_ || unit_ != update.unit) {
       unit_ = update.unit;
-      done_ = 0;
       bar_.emplace(log_, unit_, update.total);
     }
-    bar_->done(update.done - done_);
-    done_ = update.done;
+    bar_->reach(update.done);
+    // A terminal's line is wiped before results are printed.
+    if (update.done == update.total) bar_.reset();
   }
 
  private:
   Log& log_;
   std::optional<Progress> bar_;
   std::string unit_;
-  int64_t done_ = 0;
 };
 
 }  // namespace
@@ -38,8 +38,7 @@ JobControl job_control(const Session& session) {
 }
 
 void print_json(const Session& session, const nlohmann::ordered_json& json) {
-  // Names of files need not be UTF-8, JSON has to be.
-  session.out << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  session.out << pretty_text(json) << std::flush;
 }
 
 }  // namespace sluice::cli

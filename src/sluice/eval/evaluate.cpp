@@ -11,11 +11,12 @@ using nlohmann::ordered_json;
 
 std::vector<ChunkNll> chunk_nlls(const LoadedModel& model, const ChunkedText& text, Probe* probe,
                                  const JobControl& control) {
+  const Context context = model.context(probe, text.chunks() > 1 ? Packing::Keep : Packing::Once);
   std::vector<ChunkNll> results;
   for (int64_t i = 0; i < text.chunks(); ++i) {
     control.stop_if_cancelled();
     control.report("chunks", i, text.chunks());
-    results.push_back(chunk_nll(model.context(probe), model.decoder(), text.chunk(i)));
+    results.push_back(chunk_nll(context, model.decoder(), text.chunk(i)));
   }
   control.report("chunks", text.chunks(), text.chunks());
   return results;
@@ -29,9 +30,8 @@ std::optional<double> bits_per_byte(const Perplexity& result, const ChunkedText&
 
 }  // namespace
 
-Evaluation evaluate(LoadedModel& model, const EvaluationRequest& request, const JobControl& control) {
+Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, const JobControl& control) {
   const ChunkedText& text = request.text;
-  if (text.chunks() > 1) model.keep_weights_packed();
   // Without an intervention no probe: then values that are only there to be seen are not computed.
   std::optional<Intervener> intervener;
   if (!request.interventions.empty()) intervener.emplace(request.interventions);

@@ -33,9 +33,11 @@ struct Evaluation {
 };
 
 nlohmann::ordered_json to_json(const Evaluation& evaluation);
+std::string to_text(const Evaluation& evaluation);
 
 // Fails if the likelihood is not finite; a usage error if an intervention met no token.
-Evaluation evaluate(LoadedModel& model, const EvaluationRequest& request, const JobControl& control = {});
+Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request,
+                    const JobControl& control = {});
 
 // The first of two evaluations of the same chunks, with how it differs from the other. Only their figures are
 // needed: the models need not be in memory at once.

@@ -1,4 +1,4 @@
-// A model that can be run: its decoder, its tokenizer, and the weights that stay packed between passes.
+// A model that can be run: its decoder and its tokenizer. Const in use, so several jobs may share one.
 #pragma once
 
 #include <filesystem>
@@ -42,14 +42,11 @@ class LoadedModel {
   // Also if a token of the text is not in the model's vocabulary.
   std::vector<TokenId> encode(std::string_view text) const;
 
-  // For inference, with a probe or without.
-  Context context(Probe* probe = nullptr) const {
-    return Context{engine_, nullptr, probe}.with_packing(packing_);
+  // For inference, with a probe or without. Jobs of many passes keep weights packed: the first pass takes
+  // longer and memory moves from the file to the process. A single prompt is answered sooner without.
+  Context context(Probe* probe = nullptr, Packing packing = Packing::Once) const {
+    return {.engine = engine_, .probe = probe, .packing = packing};
   }
-
-  // For jobs of many passes. The first takes longer and memory moves from the file to the process; a single
-  // prompt is answered sooner without.
-  void keep_weights_packed() { packing_ = Packing::Keep; }
 
  private:
   Engine& engine_;
@@ -57,7 +54,6 @@ class LoadedModel {
   DType dtype_;
   std::optional<Tokenizer> tokenizer_;
   std::unique_ptr<Decoder> decoder_;
-  Packing packing_ = Packing::Once;
 };
 
 }  // namespace sluice

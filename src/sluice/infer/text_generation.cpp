@@ -65,10 +65,10 @@ void warn_beyond_positions(const LoadedModel& model, int64_t tokens, const JobCo
       tokens, model.config().positions);
 }
 
-GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& request,
+GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& request, Packing packing,
                         const JobControl& control) {
   GrowingText text(model, request.arrived);
-  Generator generator(model.context(request.options.probe), model.decoder());
+  Generator generator(model.context(request.options.probe, packing), model.decoder());
   const GenerateOptions options = generator_options(request.options, model.config());
   Generation generation = generator.generate(request.prompt, options, [&](TokenId id) {
     control.stop_if_cancelled();
@@ -115,7 +115,7 @@ ordered_json to_json(const ContinuedPrompts& continued) {
 GeneratedText generate_text(const LoadedModel& model, const TextGenerationRequest& request,
                             const JobControl& control) {
   warn_beyond_positions(model, std::ssize(request.prompt) + request.options.max_tokens, control);
-  return generated(model, request, control);
+  return generated(model, request, Packing::Once, control);
 }
 
 std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path) {
@@ -129,19 +129,18 @@ std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& pa
   return prompts;
 }
 
-ContinuedPrompts continue_prompts(LoadedModel& model, const PromptsRequest& request,
+ContinuedPrompts continue_prompts(const LoadedModel& model, const PromptsRequest& request,
                                   const JobControl& control) {
   const auto& [prompts, options, finished] = request;
   int64_t longest = 0;
   for (const Prompt& prompt : prompts) longest = std::max<int64_t>(longest, std::ssize(prompt.ids));
   warn_beyond_positions(model, longest + options.max_tokens, control);
-  model.keep_weights_packed();
   ContinuedPrompts continued;
   try {
     for (const Prompt& prompt : prompts) {
       control.report("prompts", std::ssize(continued.results), std::ssize(prompts));
-      continued.results.push_back(
-          {prompt.text, generated(model, {.prompt = prompt.ids, .options = options}, control)});
+      continued.results.push_back({prompt.text, generated(model, {.prompt = prompt.ids, .options = options},
+                                                          Packing::Keep, control)});
       if (finished) finished(continued.results.back());
     }
     control.report("prompts", std::ssize(prompts), std::ssize(prompts));

@@ -79,7 +79,7 @@ struct PromptsRequest {
       {};  // called with each result as soon as it is there
 };
 
-ContinuedPrompts continue_prompts(LoadedModel& model, const PromptsRequest& request,
+ContinuedPrompts continue_prompts(const LoadedModel& model, const PromptsRequest& request,
                                   const JobControl& control = {});
 
 }  // namespace sluice

@@ -39,9 +39,9 @@ Var probed_attention(const Context& context, const AttentionInputs& inputs, cons
   if (is_probed(context, at_sink)) options.capture_sink = &sink;
   if (is_probed(context, at_entropy)) options.capture_entropy = &entropy;
   const Var y = attention(context, inputs, call.pass.sequences, options);
-  for (const Tensor& sequence : probs) context.probe->visit(context, at_probs.name(), sequence);
-  if (sink.defined()) context.probe->visit(context, at_sink.name(), sink);
-  if (entropy.defined()) context.probe->visit(context, at_entropy.name(), entropy);
+  for (const Tensor& sequence : probs) show(context, at_probs, sequence);
+  if (sink.defined()) show(context, at_sink, sink);
+  if (entropy.defined()) show(context, at_entropy, entropy);
   return y;
 }
 

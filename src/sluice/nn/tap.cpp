@@ -15,6 +15,11 @@ Var tap(const Context& context, const Tap& at, const Shape& shape, const Var& va
   return after.shares_elements(before) ? value : Var(after.reshaped(value.shape()));
 }
 
+void show(const Context& context, const Tap& at, const Tensor& value) {
+  const Tensor after = context.probe->visit(context, at.name(), value);
+  SLUICE_ASSERT(after.shares_elements(value), "tap {}: can only be read", at.name().text());
+}
+
 Var tap(const Context& context, const Tap& at, const Var& value) {
   return tap(context, at, value.shape(), value);
 }

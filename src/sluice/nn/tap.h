@@ -84,4 +84,7 @@ Var tap(const Context& context, const Tap& at, const Shape& shape, const Var& va
 // The same under the value's own shape.
 Var tap(const Context& context, const Tap& at, const Var& value);
 
+// For read-only points, where is_probed() said yes: the probe sees the value.
+void show(const Context& context, const Tap& at, const Tensor& value);
+
 }  // namespace sluice

@@ -37,13 +37,13 @@ struct Stroke {
 };
 
 enum class Anchor { Start, Middle, End };  // which part of a text is at its point
-enum class Weight { Normal, Bold };
+enum class FontWeight { Normal, Bold };
 enum class Turn { None, Left };  // Left: reads upwards
 
 struct TextStyle {
   double size = 11;
   Anchor anchor = Anchor::Start;
-  Weight weight = Weight::Normal;
+  FontWeight weight = FontWeight::Normal;
   Turn turn = Turn::None;
   Color color = {};
 };

@@ -225,7 +225,7 @@ Box draw_heading(Canvas& canvas, Box box, const LineChart& chart) {
     box.height -= height;
   };
   if (!chart.title.empty()) {
-    const TextStyle style{.size = 12, .weight = Weight::Bold, .color = kInk};
+    const TextStyle style{.size = 12, .weight = FontWeight::Bold, .color = kInk};
     canvas.text({box.left, box.top + 12}, fitted(chart.title, style, box.width), style);
     take(kTitleHeight);
   }

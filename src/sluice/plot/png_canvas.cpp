@@ -81,8 +81,9 @@ void PngCanvas::disc(Point centre, double radius, Color fill) {
 void PngCanvas::text(Point point, const std::string& text, const TextStyle& style) {
   const std::string shown = printable(text);
   cairo_t* cairo = cairo_.get();
-  cairo_select_font_face(cairo, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
-                         style.weight == Weight::Bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+  cairo_select_font_face(
+      cairo, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
+      style.weight == FontWeight::Bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size(cairo, style.size);
   cairo_text_extents_t extents;
   cairo_text_extents(cairo, shown.c_str(), &extents);

@@ -79,7 +79,7 @@ void SvgCanvas::text(Point point, const std::string& text, const TextStyle& styl
   body_ += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\"{}", x, y, number(style.size),
                        paint("fill", style.color));
   if (style.anchor != Anchor::Start) body_ += fmt::format(" text-anchor=\"{}\"", anchor_name(style.anchor));
-  if (style.weight == Weight::Bold) body_ += " font-weight=\"bold\"";
+  if (style.weight == FontWeight::Bold) body_ += " font-weight=\"bold\"";
   if (style.turn == Turn::Left) body_ += fmt::format(" transform=\"rotate(-90 {} {})\"", x, y);
   body_ += fmt::format(">{}</text>\n", escaped_markup(printable(text)));
 }

@@ -33,7 +33,8 @@ double text_width(std::string_view text, const TextStyle& style) {
     thousandths += advance(character.value);
     rest.remove_prefix(character.length);
   }
-  return static_cast<double>(thousandths) / 1000 * style.size * (style.weight == Weight::Bold ? kBold : 1);
+  return static_cast<double>(thousandths) / 1000 * style.size *
+         (style.weight == FontWeight::Bold ? kBold : 1);
 }
 
 std::string fitted(const std::string& text, const TextStyle& style, double width) {

@@ -108,7 +108,7 @@ std::vector<std::string> demo_next_commands(const DemoResult& result) {
           fmt::format("sluice plot {0}/baseline {0}/elementwise --x seconds --out {0}/speed.svg", out)};
 }
 
-std::string demo_text(const DemoResult& result) {
+std::string to_text(const DemoResult& result) {
   std::string text = table_row(demo_columns());
   for (const DemoModel& model : result.models) text += table_row(demo_row(model));
   text += "\n";
@@ -130,7 +130,7 @@ void write_demo_report(const DemoResult& result) {
   const std::filesystem::path out = result.out;
   const std::string curves = curves_of(result);
   write_file_atomically(out / "result.json", pretty_text(to_json(result)));
-  write_file_atomically(out / "report.txt", demo_text(result));
+  write_file_atomically(out / "report.txt", to_text(result));
   write_file_atomically(out / "curves.svg", curves);
   write_file_atomically(out / "report.html", demo_html(result, curves));
 }

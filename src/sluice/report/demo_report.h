@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-std::string demo_text(const DemoResult& result);
+std::string to_text(const DemoResult& result);
 nlohmann::ordered_json to_json(const DemoResult& result);
 
 // One page that needs nothing besides itself.

@@ -27,6 +27,7 @@ struct TrainingPlan {
 };
 
 nlohmann::ordered_json to_json(const TrainingPlan& plan);
+std::string to_text(const TrainingPlan& plan);
 
 // Trains for a few steps on random tokens and writes nothing. Throws an Error of kind Interrupted if it is
 // cancelled.

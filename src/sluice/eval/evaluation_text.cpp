@@ -1,8 +1,8 @@
-#include "sluice/cli/eval_text.h"
+#include "sluice/eval/evaluate.h"
 
 #include <fmt/format.h>
 
-namespace sluice::cli {
+namespace sluice {
 namespace {
 
 enum class Figure { Perplexity, Difference };
@@ -18,7 +18,7 @@ std::string told(const std::optional<Interval>& interval, Figure figure) {
 
 }  // namespace
 
-std::string as_text(const Evaluation& evaluation) {
+std::string to_text(const Evaluation& evaluation) {
   const Perplexity& result = evaluation.perplexity;
   std::string text =
       fmt::format("perplexity      {:.4f}  ({})\n", result.ppl, told(result.ci95, Figure::Perplexity));
@@ -38,4 +38,4 @@ std::string as_text(const Evaluation& evaluation) {
   return text;
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice

@@ -1,12 +1,8 @@
-#include "sluice/cli/train_plan.h"
-
 #include <fmt/format.h>
 
-#include <ostream>
+#include "sluice/train/training_plan.h"
 
-#include "sluice/base/json_text.h"
-
-namespace sluice::cli {
+namespace sluice {
 namespace {
 
 std::string size(int64_t bytes) {
@@ -20,7 +16,9 @@ std::string duration(double seconds) {
   return fmt::format("{:.1f} hours", seconds / 3600);
 }
 
-std::string text_of(const TrainingPlan& plan) {
+}  // namespace
+
+std::string to_text(const TrainingPlan& plan) {
   std::string text = fmt::format("{:<13}{}\n", "parameters", plan.parameters);
   text += fmt::format("{:<13}{} ({} tokens)\n", "steps", plan.steps, plan.tokens);
   text += fmt::format("{:<13}{:.3g} floating-point operations\n", "work", plan.flops);
@@ -34,10 +32,4 @@ std::string text_of(const TrainingPlan& plan) {
                             duration(plan.trial->seconds), plan.trial->tokens_per_s);
 }
 
-}  // namespace
-
-void print(const TrainingPlan& plan, const Session& session) {
-  session.out << (session.options.json ? pretty_text(to_json(plan)) : text_of(plan));
-}
-
-}  // namespace sluice::cli
+}  // namespace sluice
