@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds and runs them all; the last line is "N passed, N failed".
-# --sanitizers runs the unit tests once more, linked with a library that has the address and undefined-behaviour
-# sanitizers (CI does). Further arguments go to ctest, e.g. ./test.sh -R Tape
+#   --slow              also what kills, installs, fills a disk or takes minutes
+#   --sanitizers        the unit tests once more with the address and undefined-behaviour sanitizers
+#   --thread-sanitizer  those that use threads once more with the thread sanitizer
+# Further arguments go to ctest, e.g. ./test.sh -R Tape
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -44,12 +46,20 @@ if ! scripts/install-deps.sh --tests; then
   finish
 fi
 
-# The shards run every unit test; by name they are there for an argument to choose from.
-left_out='^(unit|sanitized)$' targets=(all)
-if [[ ${1:-} == --sanitizers ]]; then
+# Labels that a plain run leaves out. The shards run every unit test; by name (unit) they are there for an argument to
+# choose from.
+left_out=' unit slow sanitized thread_sanitized ' targets=(all)
+while (($# > 0)); do
+  case $1 in
+    --slow) left_out=${left_out/ slow / } ;;
+    --sanitizers) left_out=${left_out/ sanitized / } targets+=(sluice_tests_sanitized) ;;
+    --thread-sanitizer) left_out=${left_out/ thread_sanitized / } targets+=(sluice_tests_thread_sanitized) ;;
+    *) break ;;
+  esac
   shift
-  left_out='^unit$' targets+=(sluice_tests_sanitized)
-fi
+done
+read -ra left_out <<<"$left_out"
+left_out="^($(IFS='|' && echo "${left_out[*]}"))$"
 
 if scripts/build.sh dev "${targets[@]}"; then
   if (($# == 0)); then set -- --label-exclude "$left_out"; fi

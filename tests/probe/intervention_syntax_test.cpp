@@ -164,9 +164,9 @@ TEST(InterventionSyntax, knows_the_gate_of_each_layer) {
 }
 
 TEST(InterventionSyntax, refuses_to_change_probabilities) {
-  const std::string watched = "attn.probs can only be watched (attn.mixed is what attention makes)";
+  const std::string watched = "attn.probs can only be read (attn.mixed is what attention makes)";
   EXPECT_EQ(refusal("attn.probs set=1"), watched);
-  EXPECT_EQ(refusal("attn.sink set=1"), "attn.sink can only be watched (attn.mixed is what attention makes)");
+  EXPECT_EQ(refusal("attn.sink set=1"), "attn.sink can only be read (attn.mixed is what attention makes)");
   EXPECT_EQ(refusal("layers.0.attn.* set=1"), watched);
   EXPECT_EQ(refusal("* set=1"), watched);
 }

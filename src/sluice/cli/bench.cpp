@@ -49,19 +49,19 @@ void run(const BenchOptions& options, const Session& session) {
   if (what == "gemm") return print_table(bench::measure_gemm);
   if (what == "attention") return print_table(bench::measure_attention);
   if (what == "ops") return print_table(bench::measure_ops);
+  const auto config = [&](const auto& make) { return run_config(options, session, make); };
+  const int repetitions = options.repetitions();
   if (what == "train") {
-    const RunConfig config = run_config(options, session, bench::reproduction_config);
-    return print_result(session, bench::measure_training(engine, {config, options.repetitions()}, control));
+    return print_result(
+        session, bench::measure_training(engine, {config(bench::reproduction_config), repetitions}, control));
   }
   if (what == "neighbour") {
-    const RunConfig config = run_config(options, session, bench::neighbour_config);
-    return print_result(session, bench::measure_neighbour(engine, {config, options.repetitions()}, control));
+    return print_result(
+        session, bench::measure_neighbour(engine, {config(bench::neighbour_config), repetitions}, control));
   }
   if (what == "tokenizer") {
-    return print_result(session, bench::measure_tokenizer({.tokenizer = options.model,
-                                                           .texts = options.data,
-                                                           .repetitions = options.repetitions()},
-                                                          control));
+    return print_result(session,
+                        bench::measure_tokenizer({options.model, options.data, repetitions}, control));
   }
   const auto measure_model = what == "prefill" ? bench::measure_prefill : bench::measure_decode;
   print_result(session, measure_model(engine, model_request(options, session), control));

@@ -14,7 +14,9 @@ void TrainingOptions::declare_config(Options& options) {
 void TrainingOptions::declare(Options& options, const Texts& texts) {
   options.list({.name = "--data", .value = "FILE...", .text = "Token shards, made by sluice data tokenize"},
                data);
-  options.text({.name = "--tokenizer", .value = "FILE", .text = "tokenizer.json to put into checkpoints"},
+  options.text({.name = "--tokenizer",
+                .value = "FILE|bytes",
+                .text = "What the tokens stand for: tokenizer.json for the checkpoints"},
                tokenizer);
   options.text({.name = "--out", .value = "DIR", .text = texts.out}, out);
   options.repeated({.name = "--set", .value = "A.B=V", .text = texts.changes}, changes);

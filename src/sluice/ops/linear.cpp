@@ -2,6 +2,7 @@
 
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/matmul.h"
+#include "sluice/ops/weight_product.h"
 
 namespace sluice {
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sluice/ops/swiglu.h"
+#include "sluice/ops/weight_product.h"
 
 namespace sluice {
 namespace {

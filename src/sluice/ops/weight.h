@@ -1,8 +1,6 @@
 // The weight of a linear layer, in whatever form it is kept: f32 (or f64, in tests) with a place on a tape,
-// bf16, int8; and packed, if the context lets products leave that behind. It knows its products, and how each
-// is computed is decided in one place: product_path().
-//
-// Shapes: weight [M, K], x [N, K], y and dy [N, M].
+// bf16, int8; and packed, if the context lets products leave that behind. Its products are in
+// ops/weight_product.h.
 #pragma once
 
 #include <memory>
@@ -58,46 +56,5 @@ size_t bytes_of(const Parameter& parameter);
 
 // From now on products use these values instead of the parameter's own.
 void set_int8(Parameter& parameter, Int8Matrix quantized);
-
-enum class ProductPath {
-  Int8,     // integer sums over groups of quantised rows
-  FewRows,  // the weight is read as it is stored, once: bound by memory
-  Tiles,    // packed bf16 operands, f32 sums
-  Gemm,     // in the type of the elements
-};
-
-ProductPath product_path(const Context& context, const Weight& weight, int64_t rows);
-
-// The input of one or several products, in the forms that they need; each is made once.
-class ProductInput {
- public:
-  explicit ProductInput(Tensor x) : x_(std::move(x)) {}
-
-  const Tensor& x() const { return x_; }
-  const PackedMatrix& packed_rows(const Context& context);
-  const PackedMatrix& packed_columns(const Context& context);
-  const QuantizedInput& quantized(const Context& context);
-
-  // Between values and gradients only x itself is kept.
-  void drop_forms();
-
- private:
-  Tensor x_;
-  PackedMatrix rows_, columns_;
-  QuantizedInput quantized_;
-};
-
-// x · weightᵀ, written as `to` says.
-template <class T>
-void multiply_forward(const Context& context, ProductInput& x, const Weight& weight, const StoreSums<T>& to);
-
-// The same with rows that are packed already.
-void multiply_packed(const Context& context, const PackedMatrix& x, const Weight& weight,
-                     const StoreSums<float>& to);
-
-// dy · weight, likewise. Not for weights in bf16 or int8: they have no gradient.
-template <class T>
-void multiply_backward(const Context& context, const Tensor& dy, const Weight& weight,
-                       const StoreSums<T>& to);
 
 }  // namespace sluice

@@ -154,7 +154,7 @@ void check(const Intervention& intervention, const ModelConfig& config) {
   for (const TapPoint& point : points::kAll) {
     if (!intervention.tap.matches_point(point)) continue;
     if (point.access == TapAccess::ReadOnly) {
-      throw usage_error({.what = fmt::format("{} can only be watched", point.name),
+      throw usage_error({.what = fmt::format("{} can only be read", point.name),
                          .hint = "attn.mixed is what attention makes"});
     }
     if (point.axes == TapAxes::Gate && gates_at(point, intervention.tap, config).empty()) continue;

@@ -111,7 +111,7 @@ DemoResult run_demo(Engine& engine, const DemoRequest& request, const JobControl
                                  {.config = config,
                                   .shards = {TokenShard(corpus.tokens)},
                                   .out = request.out / variant,
-                                  .tokenizer = corpus.tokenizer},
+                                  .tokenizer = corpus.tokenizer.string()},
                                  control, recording(observer.run, model.metrics));
     if (model.outcome.end == RunEnd::Interrupted)
       throw Error(ErrorKind::Interrupted, {.what = "the demo was stopped"});

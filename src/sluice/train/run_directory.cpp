@@ -111,7 +111,7 @@ void RunDirectory::begin(const NewRun& run) {
   remove_temporaries(path_);
   std::error_code error;
   fs::remove(path_ / kTokenizer, error);
-  if (!run.tokenizer.empty()) write_file_atomically(path_ / kTokenizer, MappedFile(run.tokenizer).bytes());
+  if (!run.tokenizer.empty()) write_file_atomically(path_ / kTokenizer, run.tokenizer);
   // Last, since with it the directory holds a run.
   write_file_atomically(path_ / kConfig, run.config);
   fs::create_directories(path_ / kCheckpoints, error);

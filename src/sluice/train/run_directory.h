@@ -27,8 +27,8 @@ class RunDirectory {
  public:
   // What the directory of a new run is given.
   struct NewRun {
-    std::string config;                    // JSON
-    std::filesystem::path tokenizer = {};  // a file to copy; none: tokens are bytes
+    std::string config;          // JSON
+    std::string tokenizer = {};  // likewise; empty: what the tokens stand for is not known
   };
 
   // The directory must not exist, be empty, or hold a run that was killed before it had its config.json.

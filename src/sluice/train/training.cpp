@@ -8,6 +8,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "sluice/text/tokenizer.h"
+#include "sluice/text/tokenizer_writer.h"
 
 namespace sluice {
 namespace {
@@ -24,11 +25,26 @@ bool resumes_a_run(const TrainingJob& job) {
   return start_of(job) == RunStart::Resume && RunDirectory::has_run(job.out);
 }
 
+bool are_bytes(const std::vector<TokenShard>& shards) {
+  return shards.front().info().vocabulary == Tokenizer::bytes().size();
+}
+
+// The tokenizer.json that checkpoints get, empty if there is none.
+std::string tokenizer_text(const TrainingJob& job) {
+  const bool bytes = job.tokenizer == "bytes" || (job.tokenizer.empty() && are_bytes(job.shards));
+  if (bytes) return byte_tokenizer_json();
+  if (job.tokenizer.empty()) return {};
+  std::filesystem::path file = job.tokenizer;
+  std::error_code unknown;  // what cannot be looked at is opened, which says why
+  if (std::filesystem::is_directory(file, unknown)) file /= "tokenizer.json";
+  return MappedFile(file).text();
+}
+
 void check_tokenizer(const TrainingJob& job) {
-  const int64_t size = Tokenizer::load(job.tokenizer).size();
+  const int64_t size = Tokenizer::named(job.tokenizer).size();
   const int64_t tokens = job.shards.front().info().vocabulary;
   if (size != tokens) {
-    throw bad_input({.where = job.tokenizer.string(),
+    throw bad_input({.where = job.tokenizer,
                      .what = "not the tokenizer that made the data",
                      .expected = fmt::format("{} tokens", tokens),
                      .got = std::to_string(size)});
@@ -36,8 +52,7 @@ void check_tokenizer(const TrainingJob& job) {
   if (!resumes_a_run(job)) return;
   const std::filesystem::path own = job.out / "tokenizer.json";
   std::error_code error;
-  if (!std::filesystem::exists(own, error) ||
-      !std::ranges::equal(MappedFile(own).bytes(), MappedFile(job.tokenizer).bytes()))
+  if (!std::filesystem::exists(own, error) || MappedFile(own).text() != tokenizer_text(job))
     throw usage_error({.where = "--tokenizer", .what = "is not what the run began with"});
 }
 
@@ -59,28 +74,25 @@ void check_same_run(const TrainingJob& job) {
   }
 }
 
-// Of a run that is resumed, its own. Empty: tokens are bytes.
-std::filesystem::path tokenizer_of(const TrainingJob& job) {
-  if (start_of(job) == RunStart::New) return job.tokenizer;
-  std::error_code error;
+// Of a run that is resumed, its own.
+std::optional<Tokenizer> tokenizer_of(const TrainingJob& job) {
   const std::filesystem::path own = job.out / "tokenizer.json";
-  return std::filesystem::exists(own, error) ? own : std::filesystem::path();
-}
-
-bool are_bytes(const std::vector<TokenShard>& shards) {
-  return shards.front().info().vocabulary == Tokenizer::bytes().size();
+  std::error_code error;
+  if (start_of(job) == RunStart::Resume && std::filesystem::exists(own, error)) return Tokenizer::load(own);
+  if (!job.tokenizer.empty()) return Tokenizer::named(job.tokenizer);
+  if (are_bytes(job.shards)) return Tokenizer::bytes();
+  return {};
 }
 
 void check_sample(const TrainingJob& job) {
   if (job.config.sample.prompt.empty()) return;
-  const std::filesystem::path path = tokenizer_of(job);
-  if (path.empty() && !are_bytes(job.shards)) {
+  const std::optional<Tokenizer> tokenizer = tokenizer_of(job);
+  if (!tokenizer) {
     throw bad_input({.where = "sample.prompt",
                      .what = "the tokens of the data are not bytes",
                      .hint = "--tokenizer says what they are"});
   }
-  const Tokenizer tokenizer = path.empty() ? Tokenizer::bytes() : Tokenizer::load(path);
-  const std::vector<TokenId> ids = tokenizer.encode(job.config.sample.prompt);
+  const std::vector<TokenId> ids = tokenizer->encode(job.config.sample.prompt);
   if (std::ranges::any_of(ids, [&](TokenId id) { return id >= job.config.model.vocabulary; }))
     throw bad_input({.where = "sample.prompt", .what = "the model does not have its tokens"});
 }
@@ -88,7 +100,7 @@ void check_sample(const TrainingJob& job) {
 RunDirectory open_directory(const TrainingJob& job) {
   if (start_of(job) == RunStart::Resume) return RunDirectory::open(job.out);
   return RunDirectory::create(
-      job.out, {.config = run_config_json(job.config).dump(2) + "\n", .tokenizer = job.tokenizer});
+      job.out, {.config = run_config_json(job.config).dump(2) + "\n", .tokenizer = tokenizer_text(job)});
 }
 
 }  // namespace
@@ -128,7 +140,7 @@ TrainingOutcome run_training(Engine& engine, const TrainingJob& job, const JobCo
                              const RunObserver& observer) {
   check_job(job);
   RunDirectory directory = open_directory(job);
-  if (directory.tokenizer().empty() && !are_bytes(job.shards))
+  if (directory.tokenizer().empty())
     control.warn("no --tokenizer: the checkpoints will not say what their tokens stand for");
   Run run({.engine = engine,
            .config = job.config,

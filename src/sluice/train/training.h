@@ -11,7 +11,9 @@ struct TrainingJob {
   RunConfig config;
   std::vector<TokenShard> shards;
   std::filesystem::path out;
-  std::filesystem::path tokenizer = {};  // for a new run; one that is resumed has its own
+  // As Tokenizer::named() takes it, for a new run; one that is resumed has its own. Empty: bytes if the data
+  // are, else nobody knows.
+  std::string tokenizer = {};
   RunStart start = RunStart::New;
 };
 
