@@ -18,7 +18,7 @@ target_compile_options(sluice_thread_sanitized_flags INTERFACE -O1 -fsanitize=th
 target_link_options(sluice_thread_sanitized_flags INTERFACE -fsanitize=thread)
 
 function(sluice_add_sanitized_libraries)
-  get_target_property(sources sluice SOURCES)
+  get_property(sources GLOBAL PROPERTY SLUICE_SOURCES)
   list(FILTER sources EXCLUDE REGEX TARGET_OBJECTS)
   get_target_property(headers sluice PRECOMPILE_HEADERS)
   get_target_property(libraries sluice LINK_LIBRARIES)

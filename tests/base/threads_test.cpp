@@ -321,5 +321,14 @@ TEST(Threads, RefusesANegativeCount) {
   EXPECT_THROW(Threads(-1), AssertionError);
 }
 
+TEST(Threads, end_at_any_moment) {
+  for (int i = 0; i < 2000; ++i) {
+    std::atomic<int> done = 0;
+    const Threads threads(4);
+    threads.each(8, [&](int64_t) { ++done; });
+    ASSERT_EQ(done, 8);
+  }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -80,10 +80,9 @@ TEST(ModelConfig, says_what_is_wrong_and_where) {
   EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g6"}])"),
                    "c.json: gates[0].position: expected one of \"g1\", \"g2\", \"g3\", \"g4\", \"g5\", got "
                    "\"g6\" (did you mean \"g1\"?)");
-  EXPECT_BAD_INPUT(
-      read(R"(, "gates": [{"position": "g5", "granularity": "headwise"}])"),
-      "c.json: gates[0].granularity: expected \"elementwise\", got \"headwise\" (after the output "
-      "projection there are no heads)");
+  EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g5", "granularity": "headwise"}])"),
+                   "c.json: gates[0].granularity: expected \"elementwise\", got \"headwise\" (what it "
+                   "modulates has no heads)");
   EXPECT_BAD_INPUT(
       read(R"(, "gates": [{"position": "g1"}, {"position": "g1", "layers": [1]}])"),
       "c.json: gates[1]: expected one gate per position and layer, got an object (layer 1 has two)");

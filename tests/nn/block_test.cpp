@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
 #include "sluice/model/architecture.h"
 #include "sluice/model/decoder.h"
+#include "sluice/nn/tap_points.h"
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/recompute.h"
 #include "tests/model/small_model.h"
@@ -102,6 +104,51 @@ TEST_F(ComposedDecoder, gives_the_same_bits_layer_by_layer) {
   for (int64_t layer = 0; layer < decoder_.layers(); ++layer)
     x = decoder_.run(context, x, pass, {layer, layer + 1}).y;
   EXPECT_EQ(values(decoder_.finish(context, x).value()), whole);
+}
+
+TEST_F(ComposedDecoder, goes_on_in_its_parts_as_it_does_in_one) {
+  const Context context{engine_};
+  const std::vector<int32_t> ids = some_ids(9);
+  const std::span<const int32_t> first = std::span(ids).first(5), rest = std::span(ids).subspan(5);
+  DecoderState whole = decoder_.make_state(context, 9), parts = decoder_.make_state(context, 9);
+  for (const auto& some : {first, rest}) {
+    const std::vector<float> expected = values(decoder_.forward(context, some, &whole).y.value());
+    const Pass pass = decoder_.begin(context, Sequences::equal(1, std::ssize(some)), &parts);
+    const Var x = decoder_.run(context, decoder_.embed(context, some), pass, {0, decoder_.layers()}).y;
+    EXPECT_EQ(values(decoder_.finish(context, x).value()), expected);
+    decoder_.end(pass);
+    EXPECT_EQ(parts.tokens, whole.tokens);
+  }
+  EXPECT_THROW(decoder_.begin(context, Sequences::equal(1, 1), &parts), AssertionError) << "it is full";
+  Tape tape;
+  DecoderState fresh = decoder_.make_state(context, 9);
+  EXPECT_THROW(decoder_.begin(context.with_tape(&tape), Sequences::equal(1, 1), &fresh), AssertionError);
+}
+
+// Looks at everything there is, and remembers the names.
+class Everything : public Probe {
+ public:
+  bool wants(const TapName&) const override { return true; }
+  Tensor visit(const Context&, const TapName& name, const Tensor& value) override {
+    seen.insert(std::string(name.point));
+    return value;
+  }
+
+  std::set<std::string> seen;
+};
+
+TEST(TapPoints, list_every_point_that_a_decoder_has) {
+  Engine engine;
+  std::vector<GateSpec> gates;
+  for (const GatePositionRow& row : kGatePositionRows) gates.push_back({.position = row});
+  Decoder decoder(small_model(GateLayout::Separate, gates));
+  decoder.initialise(engine, Random(3));
+  Everything probe;
+  const Context context{.engine = engine, .probe = &probe};
+  decoder.logits(context, decoder.forward(context, some_ids(5)).y);
+  std::set<std::string> declared;
+  for (const TapPoint& point : points::kAll) declared.insert(std::string(point.name));
+  EXPECT_EQ(probe.seen, declared);
 }
 
 TEST_F(ComposedDecoder, has_parameters_and_counts_that_agree) {

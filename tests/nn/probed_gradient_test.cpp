@@ -98,6 +98,17 @@ TEST_F(ProbedRecomputation, shows_every_tap_once) {
   }
 }
 
+TEST_F(ProbedRecomputation, does_not_show_a_probe_that_comes_with_the_gradient) {
+  Recorder recorder({TapPattern("*")});
+  Tape tape;
+  const Context context{.engine = engine_, .tape = &tape, .activations = Activations::Recompute};
+  const std::vector<int32_t> ids = {1, 2, 3};
+  const Var hidden = decoder_.forward(context, ids).y;
+  tape.backward(context.with_probe(&recorder), hidden, hidden.value());
+  EXPECT_TRUE(recorder.values().empty());
+  for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};
+}
+
 TEST_F(ProbedRecomputation, repeats_what_an_intervention_changed) {
   for (const char* text :
        {"layers.0.attn.gate set=0.3", "layers.1.attn.mixed scale=0.5", "resid_mid shift=0.1"}) {

@@ -83,12 +83,8 @@ ordered_json run_json(const SweepRun& run) {
   ordered_json json = {
       {"seed", run.seed}, {"directory", run.directory.string()}, {"diverged", has_diverged(run)}};
   if (has_diverged(run)) return json;
-  const RunState& state = run.outcome->state;
-  json["steps"] = state.step;
-  json["tokens"] = state.tokens;
-  json["spikes"] = state.losses.spikes;
-  json["validation"] = run.outcome->validation ? to_json(*run.outcome->validation) : nullptr;
-  json["timing"] = {{"tokens_per_s", run.outcome->tokens_per_s()}, {"seconds", state.seconds}};
+  json.update(figures_json(*run.outcome));
+  json["timing"] = timing_json(*run.outcome);
   return json;
 }
 

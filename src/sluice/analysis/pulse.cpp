@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sluice/nn/tap_points.h"
@@ -103,6 +104,23 @@ nlohmann::ordered_json to_json(const Pulse& pulse) {
     json["gate_below_0.1"] = pulse.gate_closed;
   }
   return json;
+}
+
+Pulse read_pulse(const Json& json) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  constexpr NumberRange kSane{-1e300, 1e300};  // differences of such numbers are finite
+  const auto number = [&](const char* key) { return json.number_or(key, kUnknown, kSane); };
+  Pulse pulse{.sink = number("sink"),
+              .sink_floor = number("sink_floor"),
+              .sink_late = number("sink_without_first_4"),
+              .max_activation = number("max_activation"),
+              .gated = json.contains("gate_mean"),
+              .sequences = json.integer_or("pulse_sequences", 0, {.min = 0})};
+  if (pulse.gated) {
+    pulse.gate_mean = number("gate_mean");
+    pulse.gate_closed = number("gate_below_0.1");
+  }
+  return pulse;
 }
 
 Pulse measure_pulse(const Context& context, const Decoder& decoder, const PackedSequences& sequences,

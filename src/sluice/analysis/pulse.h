@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "sluice/base/json.h"
 #include "sluice/data/packed_sequences.h"
 #include "sluice/model/decoder.h"
 #include "sluice/nn/tap.h"
@@ -24,6 +25,9 @@ struct Pulse {
 
 // Without the gates' figures if there is no gate.
 nlohmann::ordered_json to_json(const Pulse& pulse);
+
+// Of such an object, which may have more. Numbers that it does not have are NaN: older versions wrote fewer.
+Pulse read_pulse(const Json& json);
 
 // Of the first sequences, at most so many. A few tell: each figure is a mean over thousands of values.
 Pulse measure_pulse(const Context& context, const Decoder& decoder, const PackedSequences& sequences,

@@ -164,8 +164,10 @@ void WorkerPool::wake_some() {
 }
 
 void WorkerPool::serve(int worker) {
-  while (!stopping_.load(std::memory_order_acquire)) {
+  while (true) {
+    // In this order: whoever stops the pool counts up afterwards, so a wait for another count ends.
     const uint32_t seen = published_.load(std::memory_order_acquire);
+    if (stopping_.load(std::memory_order_acquire)) return;
     bool helped = false;
     for (Place& place : places_) helped |= help(place, worker);
     if (!helped) wait_while(published_, seen, patience_);

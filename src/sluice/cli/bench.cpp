@@ -8,6 +8,7 @@
 #include "sluice/bench/train.h"
 #include "sluice/cli/bench_options.h"
 #include "sluice/cli/commands.h"
+#include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
 
 namespace sluice::cli {
@@ -20,11 +21,8 @@ bench::TableRequest table_request(const BenchOptions& options, const Session& se
 }
 
 bench::ModelRequest model_request(const BenchOptions& options, const Session& session) {
-  const std::string& dtype = session.options.dtype;
   return {.model = options.model,
-          .dtype = dtype == "bf16"   ? DType::BF16
-                   : dtype == "int8" ? DType::I8
-                                     : DType::F32,
+          .dtype = weight_type(session),
           .tokens = options.tokens.value_or(0),
           .repetitions = options.repetitions()};
 }
@@ -75,14 +73,12 @@ Command bench_command() {
       .summary = "Measure speed, absolute and as a share of what this machine can do",
       .description =
           "Prints rates, medians of the repetitions, and each as a share of the peak that bounds it: "
-          "arithmetic "
-          "in registers or tiles for products, reads from memory for decode and most ops. The peak is "
-          "measured "
-          "before every repetition, on the same threads. Products are compared with OpenBLAS in f32 on the "
-          "same shape. train takes whole steps on random tokens and counts three times the arithmetic of the "
-          "forward pass: products with weights, and attention to earlier tokens. neighbour takes steps alone "
-          "and beside a process that keeps one core busy, in turns, and tells how much slower the latter "
-          "are.",
+          "arithmetic in registers or tiles for products, reads from memory for decode and most ops. The "
+          "peak is measured before every repetition, on the same threads. Products are compared with "
+          "OpenBLAS in f32 on the same shape. train takes whole steps on random tokens and counts three "
+          "times the arithmetic of the forward pass: products with weights, and attention to earlier "
+          "tokens. neighbour takes steps alone and beside a process that keeps one core busy, in turns, "
+          "and tells how much slower the latter are.",
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",

@@ -7,50 +7,54 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/generation_options.h"
 #include "sluice/cli/use_case.h"
-#include "sluice/infer/text_generation.h"
+#include "sluice/probe/generate_text.h"
 
 namespace sluice::cli {
 namespace {
 
 using nlohmann::ordered_json;
 
-std::string dumped(const ordered_json& json, int indent) {
-  return json.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+std::string line_of(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 // Ids are printed for a model whose tokens have no text. That an intervention met no token is known only when
 // the text, which was streamed, is over.
-void run_prompt(const Session& session, const LoadedModel& model, const Intervener& intervener,
-                TextGenerationRequest request) {
+void run_prompt(const Session& session, const LoadedModel& model, TextGenerationRequest request) {
+  bool has_begun = false;
   if (!session.options.json) {
     request.arrived = [&](std::optional<TokenId> id, std::string_view text) {
+      has_begun = true;
       if (model.has_tokenizer()) session.out << text << std::flush;
       if (!model.has_tokenizer() && id) session.out << *id << ' ' << std::flush;
     };
   }
-  const GeneratedText generated = generate_text(model, request, job_control(session));
-  if (!session.options.json) session.out << std::endl;
-  intervener.check_effect();
+  GeneratedText generated;
+  try {
+    generated = generate_text(model, request, job_control(session));
+  } catch (const Error&) {
+    if (has_begun) session.out << std::endl;
+    throw;
+  }
   if (session.options.json) {
     print_json(session, to_json(generated));
     return;
   }
+  session.out << std::endl;
   session.log.info("{} prompt tokens at {:.1f} per s, {} new at {:.1f} per s", generated.prompt_tokens,
                    generated.prompt_rate(), generated.ids.size(), generated.decode_rate());
 }
 
 // What is done may have taken hours: it is printed whatever ended it.
-void run_prompts(const Session& session, const LoadedModel& model, const Intervener& intervener,
-                 PromptsRequest request) {
+void run_prompts(const Session& session, const LoadedModel& model, PromptsRequest request) {
   if (!session.options.json) {
     request.finished = [&](const ContinuedPrompt& each) {
-      session.out << dumped(to_json(each), -1) << std::endl;
+      session.out << line_of(to_json(each)) << std::endl;
     };
   }
   const ContinuedPrompts continued = continue_prompts(model, request, job_control(session));
   if (session.options.json) print_json(session, to_json(continued));
   if (continued.ended_by) throw Error(*continued.ended_by);
-  intervener.check_effect();
 }
 
 void run(const GenerationOptions& command, const Session& session) {
@@ -58,15 +62,13 @@ void run(const GenerationOptions& command, const Session& session) {
     throw usage_error({.where = "generate", .what = "give only one of --prompt, --ids and --prompts"});
   Engine engine(session.options.engine());
   const LoadedModel model = command.model.open(engine, weight_type(session));
-  Intervener intervener(command.interventions.interventions(model));
-  intervener.check_needs_no_later_tokens();
-  const auto options = command.generation(command.interventions.texts.empty() ? nullptr : &intervener);
+  const TextGenerationOptions options = command.generation(model);
   if (command.prompts.empty()) {
     const std::vector<TokenId> prompt = command.prompt.tokens(model, "generate");
-    run_prompt(session, model, intervener, {.prompt = prompt, .options = options});
+    run_prompt(session, model, {.prompt = prompt, .options = options});
   } else {
     const std::vector<Prompt> prompts = read_prompts(model, command.prompts);
-    run_prompts(session, model, intervener, {.prompts = prompts, .options = options});
+    run_prompts(session, model, {.prompts = prompts, .options = options});
   }
 }
 

@@ -53,14 +53,14 @@ void GenerationOptions::declare_sampling(Options& options) {
                   seed);
 }
 
-TextGenerationOptions GenerationOptions::generation(Probe* probe) const {
+TextGenerationOptions GenerationOptions::generation(const LoadedModel& opened) const {
   return {.sampler = {.temperature = temperature,
                       .top_k = top_k,
                       .top_p = top_p,
                       .min_p = min_p,
                       .seed = static_cast<uint64_t>(seed)},
           .max_tokens = max_tokens,
-          .probe = probe};
+          .interventions = interventions.interventions(opened)};
 }
 
 }  // namespace sluice::cli

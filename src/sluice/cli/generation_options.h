@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sluice/cli/model_input.h"
-#include "sluice/infer/text_generation.h"
+#include "sluice/probe/generate_text.h"
 
 namespace sluice::cli {
 
@@ -15,7 +15,7 @@ struct GenerationOptions {
   double temperature = 0.0, top_p = 1.0, min_p = 0.0;
 
   void declare(Options& options);
-  TextGenerationOptions generation(Probe* probe) const;
+  TextGenerationOptions generation(const LoadedModel& opened) const;
 
  private:
   void declare_sampling(Options& options);

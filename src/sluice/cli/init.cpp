@@ -1,11 +1,6 @@
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "sluice/cli/commands.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/model/config_reader.h"
-#include "sluice/model/count.h"
 #include "sluice/model/random_model.h"
 
 namespace sluice::cli {
@@ -20,15 +15,8 @@ void run(const Request& request, const Session& session) {
   const RandomModel model{.config = load_model_config(request.config),
                           .seed = static_cast<uint64_t>(request.seed),
                           .dtype = session.options.dtype == "bf16" ? StoredType::BF16 : StoredType::F32};
-  write_random_model(model, Threads(session.options.threads), request.out);
-  const int64_t total = count_parameters(model.config).total();
-  if (session.options.json) {
-    session.out << nlohmann::ordered_json{{"out", request.out}, {"parameters", total}}.dump(
-                       2, ' ', false, nlohmann::json::error_handler_t::replace)
-                << '\n';
-  } else {
-    session.out << fmt::format("{} parameters written to {}\n", total, request.out);
-  }
+  print_result(session, write_random_model(model, Threads(session.options.threads), request.out,
+                                           job_control(session)));
 }
 
 Action declare_init(Options& options) {

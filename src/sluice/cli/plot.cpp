@@ -1,10 +1,5 @@
 #include "sluice/plot/plot_runs.h"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "sluice/cli/commands.h"
 #include "sluice/cli/use_case.h"
 
@@ -22,13 +17,7 @@ Progression progression(const std::string& axis) {
 
 void run(Request request, const Session& session) {
   request.over = progression(request.axis);
-  const PlotResult result = plot_runs(request);
-  if (session.options.json) {
-    print_json(session, to_json(result));
-  } else {
-    session.out << fmt::format("{}: {} {}, {} steps\n", result.out, result.runs,
-                               result.runs == 1 ? "run" : "runs", result.steps);
-  }
+  print_result(session, plot_runs(request));
 }
 
 Action declare_plot(Options& options) {

@@ -83,8 +83,8 @@ Command tokenizer_command() {
       .summary = "Encode and decode text, train a tokenizer",
       .description =
           "Turns text into the tokens of a byte-level BPE tokenizer and back, or trains such a tokenizer. "
-          "Special tokens in a text are recognised, none are added. A model directory without a "
-          "tokenizer.json has bytes for tokens.",
+          "Special tokens in a text are recognised, none are added. A model directory stands for the "
+          "tokenizer.json in it, the word bytes for a tokenizer of the 256 bytes.",
       .examples = {"sluice tokenizer encode tokenizer.json --text \"Hello\"",
                    "sluice tokenizer encode path/to/model --jsonl texts.jsonl",
                    "sluice tokenizer decode tokenizer.json --ids 9707,11",

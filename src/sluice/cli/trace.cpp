@@ -1,14 +1,9 @@
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-#include <ostream>
-
+#include "sluice/probe/trace.h"
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/overwriting.h"
 #include "sluice/cli/use_case.h"
-#include "sluice/probe/trace.h"
 
 namespace sluice::cli {
 namespace {
@@ -26,18 +21,11 @@ void run(const TraceOptions& options, const Session& session) {
   refuse_overwriting(options.out, std::span(&options.model.path, 1));
   Engine engine(session.options.engine());
   const LoadedModel model = options.model.open(engine, weight_type(session));
-  const CapturedTrace traced = trace(model, {.ids = options.prompt.tokens(model, "trace"),
-                                             .captures = options.captures,
-                                             .interventions = options.interventions.interventions(model)});
+  CapturedTrace traced = trace(model, {.ids = options.prompt.tokens(model, "trace"),
+                                       .captures = options.captures,
+                                       .interventions = options.interventions.interventions(model)});
   write_trace(options.out, traced);
-  if (session.options.json) {
-    nlohmann::ordered_json json = {{"out", options.out}};
-    json.update(to_json(traced));
-    return print_json(session, json);
-  }
-  for (const auto& [name, tensor] : tensors_of(traced))
-    session.out << fmt::format("{:<24}{}\n", name, tensor.shape().text());
-  session.out << "written to " << options.out << '\n';
+  print_result(session, WrittenTrace{.out = options.out, .traced = std::move(traced)});
 }
 
 Action declare_trace(Options& options) {

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <ostream>
-
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
@@ -23,19 +21,6 @@ RunStart start_of(const Request& request) {
   return request.resume == "auto" ? RunStart::ResumeOrNew : RunStart::Resume;
 }
 
-void print(const TrainingOutcome& outcome, const Session& session) {
-  if (session.options.json) {
-    print_json(session, to_json(outcome));
-    return;
-  }
-  const RunState& state = outcome.state;
-  std::string best;
-  if (state.best_step >= 0)
-    best = fmt::format("; validation loss {:.4f} at step {}", state.best_loss, state.best_step);
-  session.out << fmt::format("{}: {} steps, {} tokens{}; {}/latest\n", name_of(outcome.end), state.step,
-                             state.tokens, best, outcome.directory.string());
-}
-
 void run(const Request& request, const Session& session) {
   if (!request.dry_run && !request.print_config) request.check("train");
   const RunConfig config = load_run_config(request.config, request.all_changes(session));
@@ -52,7 +37,7 @@ void run(const Request& request, const Session& session) {
                                                .tokenizer = request.tokenizer,
                                                .start = start_of(request)},
                                               session);
-  print(outcome, session);
+  print_result(session, outcome);
   if (outcome.end == RunEnd::Interrupted) {
     throw Error(ErrorKind::Interrupted,
                 {.what = fmt::format("stopped and saved after step {}", outcome.state.step),

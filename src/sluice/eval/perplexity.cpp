@@ -13,16 +13,17 @@ namespace {
 constexpr int64_t kLogitRows = 64;
 
 // Of one row after the other.
-void compute_losses(const Context& context, const Decoder& decoder, const Tensor& hidden,
-                    std::span<const TokenId> targets, std::span<float> losses) {
+std::vector<float> row_losses(const Context& context, const Decoder& decoder, const Tensor& hidden,
+                              std::span<const TokenId> targets) {
   const Tensor logits = decoder.logits(context, Var(hidden)).value();
-  std::vector<float> log_sums(targets.size());
+  std::vector<float> losses(targets.size()), log_sums(targets.size());
   const CrossEntropyForward<float> args{.logits = logits.data<float>(),
                                         .targets = targets.data(),
                                         .vocabulary = logits.cols(),
                                         .loss = losses.data(),
                                         .log_sum_exp = log_sums.data()};
   context.run(context.kernels<float>().cross_entropy_forward, args, std::ssize(targets), args.vocabulary);
+  return losses;
 }
 
 std::vector<float> token_losses(const Context& context, const Decoder& decoder,
@@ -39,8 +40,8 @@ std::vector<float> token_losses(const Context& context, const Decoder& decoder,
     const Tensor piece =
         Tensor::from<float>(context.engine.pool(), {static_cast<int64_t>(rows), hidden.cols()},
                             values.subspan(first * width, rows * width));
-    compute_losses(context, decoder, piece, tokens.targets.subspan(first, rows),
-                   std::span(losses).subspan(first, rows));
+    std::ranges::copy(row_losses(context, decoder, piece, tokens.targets.subspan(first, rows)),
+                      losses.begin() + static_cast<std::ptrdiff_t>(first));
   }
   return losses;
 }

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-enum class Activation { Sigmoid, Silu, Identity, NsSigmoid, TwoSigmoid, Softplus, Tanh };
+enum class Activation { Sigmoid, Silu, Identity, NsSigmoid, TwoSigmoid, Softplus, Tanh, Count };
 
 namespace activations {
 
@@ -140,5 +140,6 @@ struct List {
 using ActivationTypes =
     activations::List<activations::Sigmoid, activations::Silu, activations::Identity, activations::NsSigmoid,
                       activations::TwoSigmoid, activations::Softplus, activations::Tanh>;
+static_assert(ActivationTypes::kCount == static_cast<size_t>(Activation::Count), "an activation has no type");
 
 }  // namespace sluice

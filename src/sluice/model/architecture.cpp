@@ -59,10 +59,12 @@ Block make_block(const ModelConfig& config, int64_t layer) {
 }
 
 LayerCounts count_layer(const ModelConfig& config, int64_t layer) {
+  const FeedForwardShape shape = feed_forward_shape(config, layer);
+  const auto* experts = std::get_if<ExpertsShape>(&shape);
+  if (experts == nullptr) return make_block(config, layer).counts();
   LayerCounts counts = block_norm_counts(block_shape(config));
   counts += Attention(attention_shape(config, layer)).counts();
-  counts += std::visit([](const auto& shape) { return shape.counts(); }, feed_forward_shape(config, layer));
-  counts += GateSet(gates_of(config, layer, BlockPart::FeedForward), config.sizes()).counts();
+  counts += experts->counts();
   return counts;
 }
 

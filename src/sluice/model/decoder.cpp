@@ -62,12 +62,14 @@ Pass Decoder::begin(const Context& context, const Sequences& sequences, DecoderS
   SLUICE_ASSERT(state == nullptr || (sequences.count() == 1 && state->layers.size() == blocks_.size()),
                 "decoder: {} sequences go on in a state of {} layers", sequences.count(),
                 state->layers.size());
-  const int64_t past = state == nullptr ? 0 : state->tokens;
-  if (context.probe != nullptr) context.probe->begin_pass({sequences, past});
-  return {.sequences = sequences,
-          .rotary = rotary_of(context, config_, sequences, past),
-          .past = past,
-          .state = state};
+  SLUICE_ASSERT(state == nullptr || context.tape == nullptr, "decoder: no gradient through a state");
+  Pass pass{.sequences = sequences, .rotary = {}, .state = state};
+  SLUICE_ASSERT(state == nullptr || pass.past() + sequences.tokens() <= state->capacity,
+                "decoder: {} tokens after {} in a state for {}", sequences.tokens(), pass.past(),
+                state->capacity);
+  if (context.probe != nullptr) context.probe->begin_pass({sequences, pass.past()});
+  pass.rotary = rotary_of(context, config_, sequences, pass.past());
+  return pass;
 }
 
 Var Decoder::embed(const Context& context, std::span<const int32_t> ids) const {
@@ -77,7 +79,7 @@ Var Decoder::embed(const Context& context, std::span<const int32_t> ids) const {
   return tap(context, {TapName::kNoLayer, points::kEmbedding}, x);
 }
 
-// With a tape and recomputation the block is called a second time, by itself.
+// With a tape and recomputation, run_block() calls the block a second time when gradients are computed.
 LayerOutput Decoder::run_layer(const Context& context, const Var& x, const Pass& pass, int64_t layer) const {
   const bool repeats = context.tape != nullptr && context.activations == Activations::Recompute;
   const auto memory =
@@ -109,12 +111,16 @@ Var Decoder::finish(const Context& context, const Var& x) const {
   return tap(context, {TapName::kNoLayer, points::kFinalNorm}, final_norm_.apply(context, x));
 }
 
+void Decoder::end(const Pass& pass) const {
+  if (pass.state != nullptr) pass.state->tokens += pass.sequences.tokens();
+}
+
 LayerOutput Decoder::forward(const Context& context, std::span<const int32_t> ids, const Sequences& sequences,
                              DecoderState* state) const {
   const Pass pass = begin(context, sequences, state);
   LayerOutput output = run(context, embed(context, ids), pass, {0, layers()});
   output.y = finish(context, output.y);
-  if (state != nullptr) state->tokens += sequences.tokens();
+  end(pass);
   return output;
 }
 

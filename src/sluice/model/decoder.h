@@ -1,5 +1,5 @@
-// The decoder: embedding, blocks, final norm, output layer. Const in use: several passes, also on several
-// threads, may share one.
+// The decoder: embedding, blocks, final norm, output layer. Const in use: several passes without a tape, also
+// on several threads, may share one.
 #pragma once
 
 #include <span>
@@ -48,6 +48,8 @@ class Decoder {
   Var embed(const Context& context, std::span<const int32_t> ids) const;
   LayerOutput run(const Context& context, const Var& x, const Pass& pass, Range layers) const;
   Var finish(const Context& context, const Var& x) const;
+  // When all layers have run: the state, if there is one, takes the tokens in.
+  void end(const Pass& pass) const;
 
   // [N, D] → [N, V]
   Var logits(const Context& context, const Var& hidden) const;

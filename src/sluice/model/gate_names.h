@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sluice/base/assert.h"
 #include "sluice/base/json.h"
 #include "sluice/nn/gate_spec.h"
 
@@ -38,7 +39,9 @@ inline constexpr auto& kActivations = ActivationChoices<ActivationTypes>::all;
 
 template <class T, size_t N>
 std::string_view word_for(const Choice<T> (&words)[N], T value) {
-  return std::ranges::find(words, value, &Choice<T>::value)->name;
+  const auto* found = std::ranges::find(words, value, &Choice<T>::value);
+  SLUICE_ASSERT(found != std::end(words), "word_for: config.json has no word for this");
+  return found->name;
 }
 
 }  // namespace sluice

@@ -1,6 +1,6 @@
 #include "sluice/model/gate_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <numeric>
 #include <set>
@@ -33,15 +33,18 @@ std::vector<int64_t> read_layers(const Json& json, int64_t layers) {
 void check(const Json& json, const GateSpec& gate) {
   const bool on_heads = gate.position->tensor != GatedTensor::Hidden;
   if (!on_heads && gate.form.granularity == Granularity::Headwise) {
-    throw json.at("granularity")
-        .unexpected("\"elementwise\"", "after the output projection there are no heads");
+    throw json.at("granularity").unexpected("\"elementwise\"", "what it modulates has no heads");
   }
   if (!on_heads && gate.form.sharing == Sharing::Shared) {
-    throw json.at("sharing").unexpected("\"specific\"", "after the output projection there are no heads");
+    throw json.at("sharing").unexpected("\"specific\"", "what it modulates has no heads");
   }
   if (gate.order == GateOrder::BeforeNorm && !gate.position->normed_and_rotated) {
-    throw json.at("order").unexpected("\"after_rope\"",
-                                      "only keys (g3) and queries (g4) are normed and rotated");
+    std::vector<std::string_view> rotated;
+    for (const GatePositionRow& row : kGatePositionRows) {
+      if (row.normed_and_rotated) rotated.push_back(row.name);
+    }
+    throw json.at("order").unexpected(
+        "\"after_rope\"", fmt::format("only {} are normed and rotated", fmt::join(rotated, " and ")));
   }
   if (json.contains("channels") && gate.input != GateInput::Truncated) {
     throw json.at("channels").unexpected("no such key", "it belongs to \"input\": \"truncated\"");

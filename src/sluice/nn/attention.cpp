@@ -135,9 +135,9 @@ Var Attention::mix(const Context& context, const Projected& projected, const Lay
   AttentionOptions options{.heads = heads, .kv_heads = shape_.sizes.kv_heads};
   if (is_narrow(q_.weight)) options.weights = Precision::Bf16;
   if (const KeyValueState* state = key_values(call); state != nullptr) {
-    options.past = call.pass.past;
-    inputs.k = Var(append(state->k, call.pass.past, projected.k.value()));
-    inputs.v = Var(append(state->v, call.pass.past, projected.v.value()));
+    options.past = call.pass.past();
+    inputs.k = Var(append(state->k, call.pass.past(), projected.k.value()));
+    inputs.v = Var(append(state->v, call.pass.past(), projected.v.value()));
   }
   if (gates_while_mixing(context, call.layer)) {
     options.gate = gates_.at(GatePosition::G1)->spec().form;

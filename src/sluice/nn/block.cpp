@@ -79,6 +79,7 @@ Var sum_of_losses(const Context& context, std::span<const Var> losses) {
   Var total;
   for (const Var& loss : losses) {
     if (!loss.value().defined()) continue;
+    SLUICE_ASSERT(loss.shape().count() == 1, "auxiliary loss: {} is no scalar", loss.shape().text());
     total = total.value().defined() ? add(context, total, loss) : loss;
   }
   return total;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <string_view>
 
 #include "sluice/nn/tap.h"
@@ -13,7 +14,7 @@ namespace sluice {
 enum class GatedTensor {
   QueryHeads,     // H heads of hd
   KeyValueHeads,  // K heads of hd
-  Hidden,         // one head of D: there are none any more
+  Hidden,         // no heads: counted as one of D
 };
 
 // Which half of a block applies it.
@@ -58,11 +59,15 @@ inline constexpr std::array kGatePositionRows = {
 class GatePosition {
  public:
   constexpr GatePosition(const GatePositionRow& row) : row_(&row) {}
+  GatePosition(const GatePositionRow&& row) = delete;  // the row must outlive it
 
   constexpr const GatePositionRow* operator->() const { return row_; }
   constexpr const GatePositionRow& operator*() const { return *row_; }
   friend constexpr bool operator==(GatePosition, GatePosition) = default;
-  friend constexpr auto operator<=>(GatePosition, GatePosition) = default;  // the order of the table
+  // For sets; among the rows of the table it is their order.
+  friend constexpr auto operator<=>(GatePosition a, GatePosition b) {
+    return std::compare_three_way()(a.row_, b.row_);
+  }
 
   // With the paper's names.
   static const GatePosition G1, G2, G3, G4, G5;

@@ -18,7 +18,7 @@ class LayerState {
 // What a model remembers of one sequence while it grows. The position of the next token is here alone.
 struct DecoderState {
   int64_t tokens = 0;    // seen so far
-  int64_t capacity = 0;  // there is room for
+  int64_t capacity = 0;  // of tokens that there is room for
   std::vector<std::unique_ptr<LayerState>> layers = {};
 };
 
@@ -26,8 +26,9 @@ struct DecoderState {
 struct Pass {
   Sequences sequences;
   Rotary rotary;
-  int64_t past = 0;               // tokens of earlier passes
   DecoderState* state = nullptr;  // none: every sequence begins here; else there is one, which goes on
+
+  int64_t past() const { return state == nullptr ? 0 : state->tokens; }  // tokens of earlier passes
 };
 
 // How a block asks its parts.

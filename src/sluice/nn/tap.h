@@ -23,14 +23,18 @@ enum class TapAxes {
 };
 
 enum class TapPlace { Layer, Model };       // in every layer that has it, or once
-enum class TapAccess { Change, ReadOnly };  // read-only: nothing is computed from it, a change had no effect
+enum class TapAccess { Change, ReadOnly };  // read-only: nothing is computed from it
 
-// A point that values can be seen at. It is declared with its axes, or it is none.
+// A point that values can be seen at, declared with what a value has there.
 struct TapPoint {
+  constexpr TapPoint(std::string_view name_, TapAxes axes_, TapPlace place_ = TapPlace::Layer,
+                     TapAccess access_ = TapAccess::Change)
+      : name(name_), axes(axes_), place(place_), access(access_) {}
+
   std::string_view name;
   TapAxes axes;
-  TapPlace place = TapPlace::Layer;
-  TapAccess access = TapAccess::Change;
+  TapPlace place;
+  TapAccess access;
 
   constexpr operator std::string_view() const { return name; }
 };

@@ -1,6 +1,18 @@
 #include "sluice/nn/tap_memory.h"
 
+#include <algorithm>
+
+#include "sluice/nn/tap_points.h"
+
 namespace sluice {
+namespace {
+
+bool is_read_only(std::string_view name) {
+  const auto found = std::ranges::find(points::kAll, name, &TapPoint::name);
+  return found != points::kAll.end() && found->access == TapAccess::ReadOnly;
+}
+
+}  // namespace
 
 bool TapMemory::wants(const TapName& name) const {
   return probe_ != nullptr ? probe_->wants(name) : replaced_.contains(name.text());
@@ -12,7 +24,8 @@ Tensor TapMemory::visit(const Context& context, const TapName& name, const Tenso
     return replacement.defined() ? replacement : value;
   }
   const Tensor seen = probe_->visit(context, name, value);
-  // A point may be visited several times: probabilities come one sequence at a time, and are never replaced.
+  // Nothing is computed from it, so it need not be there a second time.
+  if (is_read_only(name.point)) return seen;
   replaced_[name.text()] = seen.shares_elements(value) ? Tensor() : seen;
   return seen;
 }

@@ -1,9 +1,9 @@
-// All points that have a tap, in the order in which a forward pass meets them; those of gates come last. A
-// layer of another kind declares its own here.
+// All points that have a tap, in the order in which a forward pass meets them, then those of gates. A layer
+// of another kind declares its own here.
 #pragma once
 
 #include <array>
-#include <span>
+#include <utility>
 
 #include "sluice/nn/gate_position.h"
 #include "sluice/nn/tap.h"
@@ -30,17 +30,18 @@ inline constexpr TapPoint kResidual{"resid", TapAxes::Hidden};  // the block's o
 inline constexpr TapPoint kFinalNorm{"final.norm", TapAxes::Hidden, TapPlace::Model};
 inline constexpr TapPoint kLogits{"logits", TapAxes::Vocabulary, TapPlace::Model};
 
-inline constexpr TapPoint kGate = GatePosition::G1->tap;  // what everybody looks at
+inline constexpr TapPoint kGate =
+    GatePosition::G1->tap;  // of attention's output, the one that the published models have
 
-inline constexpr auto kAll = [] {
-  constexpr std::array points = {kEmbedding, kAttentionInput, kQuery,    kKey,       kValue,        kProbs,
-                                 kSink,      kEntropy,        kMixed,    kGated,     kAttentionOut, kMiddle,
-                                 kMlpInput,  kMlpOut,         kResidual, kFinalNorm, kLogits};
-  std::array<TapPoint, points.size() + kGatePositionRows.size()> all = {};
-  size_t next = 0;
-  for (const TapPoint& point : points) all[next++] = point;
-  for (const GatePositionRow& row : kGatePositionRows) all[next++] = row.tap;
-  return all;
-}();
+inline constexpr std::array kOutsideGates = {
+    kEmbedding, kAttentionInput, kQuery,  kKey,      kValue,  kProbs,    kSink,      kEntropy, kMixed,
+    kGated,     kAttentionOut,   kMiddle, kMlpInput, kMlpOut, kResidual, kFinalNorm, kLogits};
+
+// Those of gates come from their positions.
+inline constexpr auto kAll =
+    []<size_t... I, size_t... G>(std::index_sequence<I...>, std::index_sequence<G...>) {
+  return std::array{kOutsideGates[I]..., kGatePositionRows[G].tap...};
+}
+(std::make_index_sequence<kOutsideGates.size()>(), std::make_index_sequence<kGatePositionRows.size()>());
 
 }  // namespace sluice::points

@@ -1,7 +1,6 @@
 #include "sluice/ops/linear.h"
 
 #include "sluice/ops/arithmetic.h"
-#include "sluice/ops/matmul.h"
 #include "sluice/ops/weight_product.h"
 
 namespace sluice {
@@ -27,12 +26,7 @@ bool present(const Var& var) {
 
 void check(const Context& context, const Tensor& x, const Layer& layer) {
   const Weight& weight = layer.weight;
-  SLUICE_ASSERT(x.cols() == weight.inputs(), "linear: input has {} columns, weight {}", x.cols(),
-                weight.inputs());
-  SLUICE_ASSERT(weight.is_narrow() || x.dtype() == weight.dense().dtype(), "linear: input is {}, weight {}",
-                name_of(x.dtype()), name_of(weight.dense().dtype()));
-  SLUICE_ASSERT(!weight.is_narrow() || context.tape == nullptr,
-                "linear: no gradient for a weight in bf16 or int8");
+  check_weight("linear", context, x, weight);
   SLUICE_ASSERT(!present(layer.bias) || layer.bias.value().count() == weight.outputs(),
                 "linear: bias {} for {} outputs", layer.bias.shape().text(), weight.outputs());
   SLUICE_ASSERT(!present(layer.residual) || layer.residual.shape() == Shape({x.rows(), weight.outputs()}),
@@ -69,29 +63,6 @@ StoreSums<T> store_to(const Destination& to) {
           .addend_stride = to.tensor.cols()};
 }
 
-// dyᵀ · x
-template <class T>
-void weight_gradient(Gradients& gradients, ProductInput& x, const Destination& dw) {
-  const Context& context = gradients.context();
-  const Tensor& dy = gradients.dy();
-  if constexpr (std::is_same_v<T, float>) {
-    if (context.precision == Precision::Bf16)
-      return multiply(context, packed_columns(context, dy, TileFormat::A), x.packed_columns(context),
-                      store_to<float>(dw));
-  }
-  matmul<T>(context, {.m = dy.cols(),
-                      .n = x.x().cols(),
-                      .k = dy.rows(),
-                      .a = dy.data<T>(),
-                      .a_stride = dy.cols(),
-                      .a_transpose = Transpose::Yes,
-                      .b = x.x().data<T>(),
-                      .b_stride = x.x().cols(),
-                      .c = dw.tensor.data<T>(),
-                      .c_stride = x.x().cols(),
-                      .output = dw.output});
-}
-
 struct Saved {
   std::shared_ptr<Input> input;
   Weight weight;
@@ -109,7 +80,7 @@ void backward(const Saved& saved, Gradients& gradients) {
   }
   if (weight.wants_gradient()) {
     const Destination dw = gradients.target(weight.slot(), weight.shape(), weight.dtype());
-    weight_gradient<T>(gradients, saved.input->values, dw);
+    multiply_gradient<T>(gradients.context(), dy, saved.input->values, store_to<T>(dw));
   }
   if (saved.bias)
     add_column_sums(gradients.context(), dy, gradients.accumulator(saved.bias, {dy.cols()}, dy.dtype()));

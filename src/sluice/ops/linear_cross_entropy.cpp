@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sluice/ops/arithmetic.h"
-#include "sluice/ops/matmul.h"
 #include "sluice/ops/weight_product.h"
 
 namespace sluice {
@@ -41,10 +40,12 @@ struct ChunkWeight {
 
   ChunkWeight(const Context& outer, const Saved& saved)
       : context(outer.with_packing(several(saved) ? Packing::Keep : outer.packing)),
-        weight(outer.packing == Packing::Once && several(saved) ? Weight(saved.weight.dense())
-                                                                : saved.weight) {}
+        weight(packs_for_itself(outer, saved) ? Weight(saved.weight.dense()) : saved.weight) {}
 
   static bool several(const Saved& saved) { return saved.x.rows() > saved.chunk; }
+  static bool packs_for_itself(const Context& outer, const Saved& saved) {
+    return outer.packing == Packing::Once && several(saved) && !saved.weight.is_int8();
+  }
 };
 
 template <class T>
@@ -100,17 +101,12 @@ void spread(const ChunkWeight& weight, const Saved& saved, const Chunk& chunk, c
     multiply_backward<T>(weight.context, dlogits.rows_between(0, rows.size()), weight.weight, to);
   }
   if (dw.tensor.defined()) {
-    matmul<T>(weight.context, {.m = saved.vocabulary(),
-                               .n = width,
-                               .k = rows.size(),
-                               .a = dlogits.data<T>(),
-                               .a_stride = saved.vocabulary(),
-                               .a_transpose = Transpose::Yes,
-                               .b = saved.x.value().data<T>() + rows.begin * width,
-                               .b_stride = width,
-                               .c = dw.tensor.data<T>(),
-                               .c_stride = width,
-                               .output = rows.begin == 0 ? dw.output : Output::Accumulate});
+    ProductInput x(saved.x.value().rows_between(rows.begin, rows.end));
+    const bool adds = rows.begin > 0 || dw.output == Output::Accumulate;
+    StoreSums<T> to = store_to(dw.tensor.data<T>(), saved.vocabulary(), width);
+    if (adds) to.addend = to.c;
+    to.addend_stride = width;
+    multiply_gradient<T>(weight.context, dlogits.rows_between(0, rows.size()), x, to);
   }
 }
 
@@ -142,8 +138,7 @@ void backward(const Saved& saved, Gradients& gradients) {
 
 Var linear_cross_entropy(const Context& context, const Var& x, const Weight& weight, const Tensor& targets,
                          const LinearCrossEntropyOptions& options) {
-  SLUICE_ASSERT(x.cols() == weight.inputs(), "linear_cross_entropy: input has {} columns, weight {}",
-                x.cols(), weight.inputs());
+  check_weight("linear_cross_entropy", context, x.value(), weight);
   SLUICE_ASSERT(targets.count() == x.rows(), "linear_cross_entropy: {} targets for {} rows", targets.count(),
                 x.rows());
   SLUICE_ASSERT(options.chunk > 0 && weight.outputs() > 0, "linear_cross_entropy: chunk {}, vocabulary {}",

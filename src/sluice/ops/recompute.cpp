@@ -4,6 +4,7 @@ namespace sluice {
 namespace {
 
 struct Saved {
+  Context context;  // that the block was computed with
   std::vector<Var> inputs;
   BlockFunction block;
   std::vector<Tensor> arrived;  // gradients of the results so far
@@ -15,7 +16,7 @@ void replay(Saved& saved, Gradients& gradients) {
   for (const Var& input : saved.inputs) {
     leaves.push_back(input.wants_gradient() ? inner.leaf(input.value()) : Var(input.value()));
   }
-  const std::vector<Var> results = saved.block(gradients.context().with_tape(&inner), leaves);
+  const std::vector<Var> results = saved.block(saved.context.with_tape(&inner), leaves);
   std::vector<Tape::Seed> seeds;
   for (size_t i = 0; i < results.size(); ++i)
     seeds.push_back({results[i], std::exchange(saved.arrived[i], {})});
@@ -33,7 +34,8 @@ std::vector<Var> run_block(const Context& context, const std::vector<Var>& input
                            const BlockFunction& block) {
   if (context.activations == Activations::Keep || context.tape == nullptr) return block(context, inputs);
   std::vector<Var> results = block(context.with_tape(nullptr), inputs);
-  const auto saved = std::make_shared<Saved>(Saved{inputs, block, std::vector<Tensor>(results.size())});
+  const auto saved = std::make_shared<Saved>(
+      Saved{context.with_probe(nullptr), inputs, block, std::vector<Tensor>(results.size())});
   // Recorded even if no input wants a gradient: parameters inside the block may. The first result is played
   // last, when the gradients of the others are there.
   Slot first;

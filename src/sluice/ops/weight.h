@@ -18,7 +18,7 @@ class Weight {
   Weight() = default;  // none: defined() is false
   Weight(Var dense);   // packed forms are kept as long as this handle or a copy of it lives
   Weight(Int8Matrix quantized);
-  // A parameter's own: its forms stay with it.
+  // Of a parameter: forms stay with the parameter.
   Weight(Var dense, std::shared_ptr<WeightForms> forms)
       : dense_(std::move(dense)), forms_(std::move(forms)) {}
 

@@ -135,14 +135,28 @@ void multiply_gemm(const Context& context, const Tensor& x, const WeightOperand&
                       .output = with_addend_in_place(context, to)});
 }
 
+// Whether f32 operands are rounded to bf16 and packed.
+bool rounds_to_tiles(const Context& context, DType dtype) {
+  return dtype == DType::F32 && context.precision == Precision::Bf16;
+}
+
 }  // namespace
+
+void check_weight(const char* op, const Context& context, const Tensor& x, const Weight& weight) {
+  SLUICE_ASSERT(x.cols() == weight.inputs(), "{}: input has {} columns, weight {}", op, x.cols(),
+                weight.inputs());
+  SLUICE_ASSERT(weight.is_narrow() || x.dtype() == weight.dense().dtype(), "{}: input is {}, weight {}", op,
+                name_of(x.dtype()), name_of(weight.dense().dtype()));
+  SLUICE_ASSERT(!weight.is_narrow() || context.tape == nullptr,
+                "{}: no gradient for a weight in bf16 or int8", op);
+}
 
 ProductPath product_path(const Context& context, const Weight& weight, int64_t rows) {
   if (weight.is_int8()) return ProductPath::Int8;
   const DType dtype = weight.dense().dtype();
   const bool few = rows < kFewRows;
   if (dtype == DType::BF16) return few ? ProductPath::FewRows : ProductPath::Tiles;
-  if (dtype == DType::F32 && context.precision == Precision::Bf16) return ProductPath::Tiles;
+  if (rounds_to_tiles(context, dtype)) return ProductPath::Tiles;
   return few ? ProductPath::FewRows : ProductPath::Gemm;
 }
 
@@ -188,15 +202,36 @@ template <class T>
 void multiply_backward(const Context& context, const Tensor& dy, const Weight& weight,
                        const StoreSums<T>& to) {
   if constexpr (std::is_same_v<T, float>) {
-    if (context.precision == Precision::Bf16)
+    if (rounds_to_tiles(context, dy.dtype()))
       return multiply_tiles(context, packed_rows(context, dy, TileFormat::A), {weight, Transpose::No}, to);
   }
   multiply_gemm(context, dy, {weight.dense().value(), Transpose::No}, to);
+}
+
+template <class T>
+void multiply_gradient(const Context& context, const Tensor& dy, ProductInput& x, const StoreSums<T>& to) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (rounds_to_tiles(context, dy.dtype()))
+      return multiply(context, packed_columns(context, dy, TileFormat::A), x.packed_columns(context), to);
+  }
+  matmul<T>(context, {.m = to.m,
+                      .n = to.n,
+                      .k = dy.rows(),
+                      .a = dy.data<T>(),
+                      .a_stride = dy.cols(),
+                      .a_transpose = Transpose::Yes,
+                      .b = x.x().data<T>(),
+                      .b_stride = x.x().cols(),
+                      .c = to.c,
+                      .c_stride = to.c_stride,
+                      .output = with_addend_in_place(context, to)});
 }
 
 template void multiply_forward(const Context&, ProductInput&, const Weight&, const StoreSums<float>&);
 template void multiply_forward(const Context&, ProductInput&, const Weight&, const StoreSums<double>&);
 template void multiply_backward(const Context&, const Tensor&, const Weight&, const StoreSums<float>&);
 template void multiply_backward(const Context&, const Tensor&, const Weight&, const StoreSums<double>&);
+template void multiply_gradient(const Context&, const Tensor&, ProductInput&, const StoreSums<float>&);
+template void multiply_gradient(const Context&, const Tensor&, ProductInput&, const StoreSums<double>&);
 
 }  // namespace sluice

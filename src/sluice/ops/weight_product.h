@@ -16,6 +16,9 @@ enum class ProductPath {
 
 ProductPath product_path(const Context& context, const Weight& weight, int64_t rows);
 
+// Assertions of an op about x [N, K] and its weight: sizes, types, and no gradient for a narrow one.
+void check_weight(const char* op, const Context& context, const Tensor& x, const Weight& weight);
+
 // The input of one or several products, in the forms that they need; each is made once.
 class ProductInput {
  public:
@@ -43,9 +46,13 @@ void multiply_forward(const Context& context, ProductInput& x, const Weight& wei
 void multiply_packed(const Context& context, const PackedMatrix& x, const Weight& weight,
                      const StoreSums<float>& to);
 
-// dy · weight, likewise. Not for weights in bf16 or int8: they have no gradient.
+// dy · weight, likewise. Not for narrow weights: they have no gradient.
 template <class T>
 void multiply_backward(const Context& context, const Tensor& dy, const Weight& weight,
                        const StoreSums<T>& to);
+
+// dyᵀ · x: the gradient of a weight.
+template <class T>
+void multiply_gradient(const Context& context, const Tensor& dy, ProductInput& x, const StoreSums<T>& to);
 
 }  // namespace sluice

@@ -101,4 +101,9 @@ ordered_json to_json(const PlotResult& result) {
   return {{"out", result.out}, {"x", name_of(result.over)}, {"panels", panels}};
 }
 
+std::string to_text(const PlotResult& result) {
+  return fmt::format("{}: {} {}, {} steps\n", result.out, result.runs, result.runs == 1 ? "run" : "runs",
+                     result.steps);
+}
+
 }  // namespace sluice

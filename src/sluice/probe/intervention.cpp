@@ -47,7 +47,7 @@ void change_each(const Part& part, const std::vector<int64_t>& offsets, const Tu
   }
 }
 
-void level(const Part& part, const std::vector<int64_t>& offsets) {
+void replace_by_mean(const Part& part, const std::vector<int64_t>& offsets) {
   for (const int64_t offset : offsets) {
     double sum = 0.0;
     for (int64_t row = 0; row < part.length; ++row) sum += part.at(row, offset);
@@ -86,7 +86,7 @@ void change(const Intervention& intervention, const Part& part, const std::vecto
     case Change::Invert:
       return change_each(part, offsets, [](float x) { return 1.0F - x; });
     case Change::Mean:
-      return level(part, offsets);
+      return replace_by_mean(part, offsets);
     case Change::Shuffle:
       return shuffle(part, offsets, random);
   }

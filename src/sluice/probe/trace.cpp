@@ -138,6 +138,23 @@ nlohmann::ordered_json to_json(const CapturedTrace& traced) {
   return {{"ids", traced.ids}, {"tensors", shapes}};
 }
 
+std::string to_text(const CapturedTrace& traced) {
+  std::string text;
+  for (const auto& [name, tensor] : tensors_of(traced))
+    text += fmt::format("{:<24}{}\n", name, tensor.shape().text());
+  return text;
+}
+
+nlohmann::ordered_json to_json(const WrittenTrace& written) {
+  nlohmann::ordered_json json = {{"out", written.out.string()}};
+  json.update(to_json(written.traced));
+  return json;
+}
+
+std::string to_text(const WrittenTrace& written) {
+  return to_text(written.traced) + fmt::format("written to {}\n", written.out.string());
+}
+
 void write_trace(const std::filesystem::path& path, const CapturedTrace& traced) {
   std::vector<TensorOutput> outputs;
   for (const auto& [name, tensor] : tensors_of(traced)) outputs.push_back(tensor_output(name, tensor));
@@ -145,6 +162,9 @@ void write_trace(const std::filesystem::path& path, const CapturedTrace& traced)
   // Only some layers may have a gate; this says which rows of `gates` belong to which.
   if (traced.trace.gates.defined())
     metadata["gate_layers"] = fmt::format("{}", fmt::join(traced.trace.gate_layers, ","));
+  const auto layers = static_cast<size_t>(traced.trace.hidden.shape()[0] - 1);
+  if (traced.trace.attention_layers.size() != layers)
+    metadata["attention_layers"] = fmt::format("{}", fmt::join(traced.trace.attention_layers, ","));
   write_safetensors(path, outputs, metadata);
 }
 

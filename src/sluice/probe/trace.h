@@ -39,6 +39,7 @@ struct CapturedTrace {
 
 // The ids, and the shape of every tensor by its name.
 nlohmann::ordered_json to_json(const CapturedTrace& traced);
+std::string to_text(const CapturedTrace& traced);
 
 // Usage error if a capture fits no tap of the model or an intervention met no token.
 CapturedTrace trace(const LoadedModel& model, const TraceRequest& request);
@@ -48,5 +49,14 @@ std::vector<std::pair<std::string, Tensor>> tensors_of(const CapturedTrace& trac
 
 // As f32 tensors of a safetensors file.
 void write_trace(const std::filesystem::path& path, const CapturedTrace& traced);
+
+// A trace and the file that has it.
+struct WrittenTrace {
+  std::filesystem::path out;
+  CapturedTrace traced;
+};
+
+nlohmann::ordered_json to_json(const WrittenTrace& written);
+std::string to_text(const WrittenTrace& written);
 
 }  // namespace sluice

@@ -1,17 +1,12 @@
 #include "sluice/report/demo.h"
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-
-#include "sluice/base/atomic_file.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file_system.h"
-#include "sluice/data/synth.h"
+#include "sluice/data/synth_corpus.h"
 #include "sluice/data/tokenize.h"
+#include "sluice/data/tokenizer_training.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/count.h"
-#include "sluice/text/tokenizer_writer.h"
 
 namespace sluice {
 namespace {
@@ -27,32 +22,18 @@ constexpr int64_t kCorpusBytes = 4'000'000;
 constexpr const char* kPrompt = "Petra was a careful";
 constexpr const char* kVariants[] = {"baseline", "headwise", "elementwise"};
 
-void write_text(const fs::path& path) {
-  AtomicFile file(path);
-  int64_t bytes = 0;
-  const auto kinds = all_text_kinds();
-  for (uint64_t i = 0; bytes < kCorpusBytes; ++i) {
-    const std::string text = synth_document({.kind = kinds[i % kinds.size()], .seed = 1, .index = i});
-    file.write(nlohmann::ordered_json{{"text", text}}.dump() + "\n");
-    bytes += static_cast<int64_t>(text.size());
-  }
-  file.commit();
-}
-
-Corpus make_corpus(const fs::path& out, const Threads& threads, int64_t vocabulary) {
+Corpus make_corpus(const fs::path& out, int64_t vocabulary, const Threads& threads,
+                   const JobControl& control) {
   Corpus corpus{out / "corpus.jsonl", out / "tokenizer.json", out / "corpus.tokens", {}};
-  write_text(corpus.text);
-  const std::vector<std::string> special = {"<|endoftext|>"};
-  WordCounter counter({.special = special}, threads);
-  counter.add_file(corpus.text);
-  const TrainedBpe trained =
-      train_bpe(counter.words(), {.tokens = vocabulary - std::ssize(special)}, threads);
-  write_file_atomically(corpus.tokenizer, tokenizer_json(trained, WordPattern::Qwen, special));
+  const std::vector<std::string> files = {corpus.text.string()};
+  write_synth_corpus({.out = corpus.text, .seed = 1, .bytes = kCorpusBytes}, control);
+  train_tokenizer(
+      {.files = files, .out = corpus.tokenizer, .vocabulary = vocabulary, .special = {"<|endoftext|>"}},
+      threads, control);
   const Tokenizer tokenizer = Tokenizer::load(corpus.tokenizer);
   corpus.info = tokenize_files(
-      tokenizer,
-      {.files = {corpus.text.string()}, .out = corpus.tokens, .end_of_text = end_of_text_of(tokenizer)},
-      threads);
+      tokenizer, {.files = files, .out = corpus.tokens, .end_of_text = end_of_text_of(tokenizer)}, threads,
+      control);
   return corpus;
 }
 
@@ -100,7 +81,7 @@ DemoResult run_demo(Engine& engine, const DemoRequest& request, const JobControl
   make_directory(request.out);
   if (observer.corpus_begins) observer.corpus_begins(kCorpusBytes);
   const Corpus corpus =
-      make_corpus(request.out, engine.threads(), load_model_config("demo-baseline").vocabulary);
+      make_corpus(request.out, load_model_config("demo-baseline").vocabulary, engine.threads(), control);
   DemoResult result{.out = request.out, .prompt = kPrompt, .corpus = corpus.info};
   for (const char* variant : kVariants) {
     const RunConfig config = run_config(variant, request);

@@ -32,15 +32,11 @@ std::string gate_cell(const Pulse& pulse, double value) {
 }
 
 ordered_json json_of(const DemoModel& model) {
-  const RunState& state = model.outcome.state;
-  return {{"variant", model.variant},
-          {"parameters", model.parameters},
-          {"steps", state.step},
-          {"tokens", state.tokens},
-          {"validation", to_json(validation_of(model))},
-          {"spikes", state.losses.spikes},
-          {"sample", demo_sample(model)},
-          {"timing", {{"tokens_per_s", model.outcome.tokens_per_s()}, {"seconds", state.seconds}}}};
+  ordered_json json = {{"variant", model.variant}, {"parameters", model.parameters}};
+  json.update(figures_json(model.outcome));
+  json["sample"] = demo_sample(model);
+  json["timing"] = timing_json(model.outcome);
+  return json;
 }
 
 std::string table_row(const std::vector<std::string>& cells) {

@@ -1,6 +1,5 @@
 #include "sluice/train/trainer.h"
 
-#include <array>
 #include <cmath>
 
 #include "sluice/base/stopwatch.h"
@@ -8,9 +7,21 @@
 #include "sluice/ops/linear_cross_entropy.h"
 
 namespace sluice {
+namespace {
+
+// The loss, of which a share counts; 0 if there is none.
+double add_seed(const Context& context, const Var& loss, double share, std::vector<Tape::Seed>& seeds) {
+  if (!loss.value().defined()) return 0;
+  const Tensor seed = context.empty(loss.shape(), DType::F32);
+  *seed.data<float>() = static_cast<float>(share);
+  seeds.push_back({loss, seed});
+  return *loss.value().data<float>();
+}
+
+}  // namespace
 
 bool StepResult::is_finite() const {
-  return std::isfinite(loss) && std::isfinite(gradient_norm);
+  return std::isfinite(loss) && std::isfinite(auxiliary_loss) && std::isfinite(gradient_norm);
 }
 
 Trainer::Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options)
@@ -24,15 +35,14 @@ Context Trainer::context(Tape* tape) const {
       .engine = engine_, .tape = tape, .precision = options_.precision, .activations = options_.activations};
 }
 
-Var Trainer::loss_of(const Context& context, const Batch& batch) {
+Trainer::Losses Trainer::losses_of(const Context& context, const Batch& batch) const {
   const LayerOutput output =
       decoder_.forward(context, batch.inputs, Sequences::equal(batch.sequences, batch.length));
   const Tensor targets =
       Tensor::from<int32_t>(engine_.pool(), {static_cast<int64_t>(batch.targets.size())}, batch.targets);
-  const std::array losses = {
-      linear_cross_entropy(context, output.y, weight_of(context, decoder_.output_weight()), targets),
-      output.auxiliary_loss};
-  return sum_of_losses(context, losses);
+  return {.tokens =
+              linear_cross_entropy(context, output.y, weight_of(context, decoder_.output_weight()), targets),
+          .auxiliary = output.auxiliary_loss};
 }
 
 StepResult Trainer::accumulate(std::span<const Batch> batches) {
@@ -45,13 +55,13 @@ StepResult Trainer::accumulate(std::span<const Batch> batches) {
     Stopwatch watch;
     Tape tape;
     const Context recording = context(&tape).with_packing(packing);
-    const Var loss = loss_of(recording, batch);
+    const Losses losses = losses_of(recording, batch);
     result.seconds.forward += watch.lap();
     const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(result.tokens);
-    result.loss += share * *loss.value().data<float>();
-    const Tensor seed = recording.empty({}, DType::F32);
-    *seed.data<float>() = static_cast<float>(share);
-    tape.backward(recording, loss, seed);
+    std::vector<Tape::Seed> seeds;
+    result.loss += share * add_seed(recording, losses.tokens, share, seeds);
+    result.auxiliary_loss += share * add_seed(recording, losses.auxiliary, share, seeds);
+    tape.backward(recording, std::move(seeds));
     result.seconds.backward += watch.lap();
   }
   if (packing == Packing::Keep) decoder_.drop_packed_weights();

@@ -18,7 +18,8 @@ struct TrainerOptions {
 };
 
 struct StepResult {
-  double loss = 0;  // mean over the tokens of the step
+  double loss = 0;            // mean over the tokens of the step
+  double auxiliary_loss = 0;  // of routers and the like; not part of the loss, but trained on beside it
   double gradient_norm = 0;
   double rate = 0;
   int64_t tokens = 0;
@@ -48,7 +49,10 @@ class Trainer {
   Context context(Tape* tape = nullptr) const;
 
  private:
-  Var loss_of(const Context& context, const Batch& batch);
+  struct Losses {
+    Var tokens, auxiliary;  // a default Var is none
+  };
+  Losses losses_of(const Context& context, const Batch& batch) const;
 
   Engine& engine_;
   Decoder& decoder_;

@@ -15,15 +15,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// New or Resume.
-RunStart start_of(const TrainingJob& job) {
-  if (job.start != RunStart::ResumeOrNew) return job.start;
-  return RunDirectory::has_run(job.out) ? RunStart::Resume : RunStart::New;
-}
-
-bool resumes_a_run(const TrainingJob& job) {
-  return start_of(job) == RunStart::Resume && RunDirectory::has_run(job.out);
-}
+// A job and what is in its directory. That is looked at once, so that all checks and the start agree.
+struct ResolvedJob {
+  const TrainingJob& job;
+  bool has_run = RunDirectory::has_run(job.out);
+  // With nothing there to resume, opening the directory says so.
+  bool resumes = job.start == RunStart::Resume || (job.start == RunStart::ResumeOrNew && has_run);
+};
 
 bool are_bytes(const std::vector<TokenShard>& shards) {
   return shards.front().info().vocabulary == Tokenizer::bytes().size();
@@ -40,7 +38,8 @@ std::string tokenizer_text(const TrainingJob& job) {
   return MappedFile(file).text();
 }
 
-void check_tokenizer(const TrainingJob& job) {
+void check_tokenizer(const ResolvedJob& resolved) {
+  const TrainingJob& job = resolved.job;
   const int64_t size = Tokenizer::named(job.tokenizer).size();
   const int64_t tokens = job.shards.front().info().vocabulary;
   if (size != tokens) {
@@ -49,7 +48,7 @@ void check_tokenizer(const TrainingJob& job) {
                      .expected = fmt::format("{} tokens", tokens),
                      .got = std::to_string(size)});
   }
-  if (!resumes_a_run(job)) return;
+  if (!resolved.resumes || !resolved.has_run) return;
   const std::filesystem::path own = job.out / "tokenizer.json";
   std::error_code error;
   if (!std::filesystem::exists(own, error) || MappedFile(own).text() != tokenizer_text(job))
@@ -75,18 +74,20 @@ void check_same_run(const TrainingJob& job) {
 }
 
 // Of a run that is resumed, its own.
-std::optional<Tokenizer> tokenizer_of(const TrainingJob& job) {
+std::optional<Tokenizer> tokenizer_of(const ResolvedJob& resolved) {
+  const TrainingJob& job = resolved.job;
   const std::filesystem::path own = job.out / "tokenizer.json";
   std::error_code error;
-  if (start_of(job) == RunStart::Resume && std::filesystem::exists(own, error)) return Tokenizer::load(own);
+  if (resolved.resumes && std::filesystem::exists(own, error)) return Tokenizer::load(own);
   if (!job.tokenizer.empty()) return Tokenizer::named(job.tokenizer);
   if (are_bytes(job.shards)) return Tokenizer::bytes();
   return {};
 }
 
-void check_sample(const TrainingJob& job) {
+void check_sample(const ResolvedJob& resolved) {
+  const TrainingJob& job = resolved.job;
   if (job.config.sample.prompt.empty()) return;
-  const std::optional<Tokenizer> tokenizer = tokenizer_of(job);
+  const std::optional<Tokenizer> tokenizer = tokenizer_of(resolved);
   if (!tokenizer) {
     throw bad_input({.where = "sample.prompt",
                      .what = "the tokens of the data are not bytes",
@@ -97,8 +98,17 @@ void check_sample(const TrainingJob& job) {
     throw bad_input({.where = "sample.prompt", .what = "the model does not have its tokens"});
 }
 
-RunDirectory open_directory(const TrainingJob& job) {
-  if (start_of(job) == RunStart::Resume) return RunDirectory::open(job.out);
+void check(const ResolvedJob& resolved) {
+  const TrainingJob& job = resolved.job;
+  check_data(job.config, job.shards);
+  if (!job.tokenizer.empty()) check_tokenizer(resolved);
+  check_sample(resolved);
+  if (resolved.resumes && resolved.has_run) check_same_run(job);
+}
+
+RunDirectory open_directory(const ResolvedJob& resolved) {
+  const TrainingJob& job = resolved.job;
+  if (resolved.resumes) return RunDirectory::open(job.out);
   return RunDirectory::create(
       job.out, {.config = run_config_json(job.config).dump(2) + "\n", .tokenizer = tokenizer_text(job)});
 }
@@ -109,18 +119,35 @@ double TrainingOutcome::tokens_per_s() const {
   return state.seconds > 0 ? static_cast<double>(state.tokens) / state.seconds : 0;
 }
 
+ordered_json figures_json(const TrainingOutcome& outcome) {
+  return {{"steps", outcome.state.step},
+          {"tokens", outcome.state.tokens},
+          {"spikes", outcome.state.losses.spikes},
+          {"validation", outcome.validation ? to_json(*outcome.validation) : nullptr}};
+}
+
+ordered_json timing_json(const TrainingOutcome& outcome) {
+  return {{"tokens_per_s", outcome.tokens_per_s()}, {"seconds", outcome.state.seconds}};
+}
+
 ordered_json to_json(const TrainingOutcome& outcome) {
   const RunState& state = outcome.state;
   const bool has_best = state.best_step >= 0;
-  return {{"out", outcome.directory.string()},
-          {"end", name_of(outcome.end)},
-          {"steps", state.step},
-          {"tokens", state.tokens},
-          {"tokens_per_s", outcome.tokens_per_s()},
-          {"best_validation_loss", has_best ? ordered_json(state.best_loss) : nullptr},
-          {"best_step", has_best ? ordered_json(state.best_step) : nullptr},
-          {"spikes", state.losses.spikes},
-          {"validation", outcome.validation ? to_json(*outcome.validation) : nullptr}};
+  ordered_json json = {{"out", outcome.directory.string()}, {"end", name_of(outcome.end)}};
+  json.update(figures_json(outcome));
+  json["tokens_per_s"] = outcome.tokens_per_s();
+  json["best_validation_loss"] = has_best ? ordered_json(state.best_loss) : nullptr;
+  json["best_step"] = has_best ? ordered_json(state.best_step) : nullptr;
+  return json;
+}
+
+std::string to_text(const TrainingOutcome& outcome) {
+  const RunState& state = outcome.state;
+  std::string best;
+  if (state.best_step >= 0)
+    best = fmt::format("; validation loss {:.4f} at step {}", state.best_loss, state.best_step);
+  return fmt::format("{}: {} steps, {} tokens{}; {}/latest\n", name_of(outcome.end), state.step, state.tokens,
+                     best, outcome.directory.string());
 }
 
 std::vector<TokenShard> open_shards(const std::vector<std::string>& paths) {
@@ -130,16 +157,14 @@ std::vector<TokenShard> open_shards(const std::vector<std::string>& paths) {
 }
 
 void check_job(const TrainingJob& job) {
-  check_data(job.config, job.shards);
-  if (!job.tokenizer.empty()) check_tokenizer(job);
-  check_sample(job);
-  if (resumes_a_run(job)) check_same_run(job);
+  check(ResolvedJob{.job = job});
 }
 
 TrainingOutcome run_training(Engine& engine, const TrainingJob& job, const JobControl& control,
                              const RunObserver& observer) {
-  check_job(job);
-  RunDirectory directory = open_directory(job);
+  const ResolvedJob resolved{.job = job};
+  check(resolved);
+  RunDirectory directory = open_directory(resolved);
   if (directory.tokenizer().empty())
     control.warn("no --tokenizer: the checkpoints will not say what their tokens stand for");
   Run run({.engine = engine,

@@ -26,7 +26,14 @@ struct TrainingOutcome {
   double tokens_per_s() const;
 };
 
+// What every account of a run tells: steps, tokens, spikes and the last validation.
+nlohmann::ordered_json figures_json(const TrainingOutcome& outcome);
+
+// How fast it was, which differs between runs of the same job.
+nlohmann::ordered_json timing_json(const TrainingOutcome& outcome);
+
 nlohmann::ordered_json to_json(const TrainingOutcome& outcome);
+std::string to_text(const TrainingOutcome& outcome);
 
 // Every byte is checked: what is damaged would be learnt.
 std::vector<TokenShard> open_shards(const std::vector<std::string>& paths);

@@ -17,21 +17,6 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr NumberRange kSane{-1e300, 1e300};
 constexpr IntegerRange kCount{.min = 0};
 
-Pulse read_pulse(const Json& line) {
-  const auto number = [&](const char* key) { return line.number_or(key, kUnknown, kSane); };
-  Pulse pulse{.sink = number("sink"),
-              .sink_floor = number("sink_floor"),
-              .sink_late = number("sink_without_first_4"),
-              .max_activation = number("max_activation"),
-              .gated = line.contains("gate_mean"),
-              .sequences = line.integer_or("pulse_sequences", 0, kCount)};
-  if (pulse.gated) {
-    pulse.gate_mean = number("gate_mean");
-    pulse.gate_closed = number("gate_below_0.1");
-  }
-  return pulse;
-}
-
 }  // namespace
 
 double Validation::ppl() const {

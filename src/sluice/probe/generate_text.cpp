@@ -1,4 +1,4 @@
-#include "sluice/infer/text_generation.h"
+#include "sluice/probe/generate_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -65,10 +65,18 @@ void warn_beyond_positions(const LoadedModel& model, int64_t tokens, const JobCo
       tokens, model.config().positions);
 }
 
-GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& request, Packing packing,
-                        const JobControl& control) {
+// Without an intervention no probe: then values that are only there to be seen are not computed.
+std::optional<Intervener> intervener_of(const TextGenerationOptions& options) {
+  if (options.interventions.empty()) return {};
+  const Intervener intervener(options.interventions);
+  intervener.check_needs_no_later_tokens();
+  return intervener;
+}
+
+GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& request,
+                        const Context& context, const JobControl& control) {
   GrowingText text(model, request.arrived);
-  Generator generator(model.context(request.options.probe, packing), model.decoder());
+  Generator generator(context, model.decoder());
   const GenerateOptions options = generator_options(request.options, model.config());
   Generation generation = generator.generate(request.prompt, options, [&](TokenId id) {
     control.stop_if_cancelled();
@@ -115,7 +123,10 @@ ordered_json to_json(const ContinuedPrompts& continued) {
 GeneratedText generate_text(const LoadedModel& model, const TextGenerationRequest& request,
                             const JobControl& control) {
   warn_beyond_positions(model, std::ssize(request.prompt) + request.options.max_tokens, control);
-  return generated(model, request, Packing::Once, control);
+  std::optional<Intervener> intervener = intervener_of(request.options);
+  GeneratedText text = generated(model, request, model.context(intervener ? &*intervener : nullptr), control);
+  if (intervener) intervener->check_effect();
+  return text;
 }
 
 std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path) {
@@ -135,15 +146,18 @@ ContinuedPrompts continue_prompts(const LoadedModel& model, const PromptsRequest
   int64_t longest = 0;
   for (const Prompt& prompt : prompts) longest = std::max<int64_t>(longest, std::ssize(prompt.ids));
   warn_beyond_positions(model, longest + options.max_tokens, control);
+  std::optional<Intervener> intervener = intervener_of(options);
+  const Context context = model.context(intervener ? &*intervener : nullptr, Packing::Keep);
   ContinuedPrompts continued;
   try {
     for (const Prompt& prompt : prompts) {
       control.report("prompts", std::ssize(continued.results), std::ssize(prompts));
-      continued.results.push_back({prompt.text, generated(model, {.prompt = prompt.ids, .options = options},
-                                                          Packing::Keep, control)});
+      continued.results.push_back(
+          {prompt.text, generated(model, {.prompt = prompt.ids, .options = options}, context, control)});
       if (finished) finished(continued.results.back());
     }
     control.report("prompts", std::ssize(prompts), std::ssize(prompts));
+    if (intervener) intervener->check_effect();
   } catch (const Error& error) {
     continued.ended_by = error;
   }

@@ -1,11 +1,10 @@
-#include "sluice/infer/text_generation.h"
+#include "sluice/probe/generate_text.h"
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "sluice/base/log.h"
 #include "sluice/infer/generator.h"
-#include "sluice/probe/intervention.h"
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
 #include "tests/infer/byte_model.h"
@@ -113,17 +112,33 @@ TEST_F(TextGeneration, looks_at_all_prompts_before_the_first) {
 }
 
 // An intervention that changes nothing must not pass for one without effect.
-TEST_F(TextGeneration, shows_whether_an_intervention_met_a_token) {
+TEST_F(TextGeneration, refuses_an_intervention_that_met_no_token) {
   const auto run = [&](const char* change) {
-    Intervener intervener({parse_intervention(change, model_.config())});
     TextGenerationRequest asked = request("ab");
-    asked.options.probe = &intervener;
+    asked.options.interventions = {parse_intervention(change, model_.config())};
     generate_text(model_, asked);
-    intervener.check_effect();
   };
   run("attn.gate set=1 positions=6");
   EXPECT_ERROR(run("attn.gate set=1 positions=7"), ErrorKind::Usage,
                "intervention at attn.gate: no token of the text has such a position");
+}
+
+TEST_F(TextGeneration, of_many_prompts_ends_with_the_intervention_that_met_no_token) {
+  PromptsRequest asked{.prompts = prompts("one\n"), .options = {.max_tokens = 2}};
+  asked.options.interventions = {parse_intervention("attn.gate set=1 positions=70", model_.config())};
+  const ContinuedPrompts all = continue_prompts(model_, asked);
+  EXPECT_EQ(all.results.size(), 1U);
+  ASSERT_TRUE(all.ended_by.has_value());
+  EXPECT_EQ(all.ended_by->kind(), ErrorKind::Usage);
+}
+
+TEST_F(TextGeneration, refuses_an_intervention_that_needs_later_tokens) {
+  TextGenerationRequest asked = request("ab");
+  asked.options.interventions = {parse_intervention("attn.gate mean", model_.config())};
+  EXPECT_ERROR(
+      generate_text(model_, asked), ErrorKind::Usage,
+      "generate: mean and shuffle are over all tokens of a text (here they come one by one; eval and trace "
+      "take them)");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "sluice/base/job_control.h"
 #include "sluice/infer/loaded_model.h"
 #include "sluice/infer/sampler.h"
+#include "sluice/probe/intervention.h"
 
 namespace sluice {
 
@@ -19,7 +20,7 @@ namespace sluice {
 struct TextGenerationOptions {
   SamplerOptions sampler = {};
   int64_t max_tokens = 64;
-  Probe* probe = nullptr;  // sees every pass; interventions come in here (probe/intervention.h)
+  std::vector<Intervention> interventions = {};  // for every pass
 };
 
 struct GeneratedText {
@@ -44,7 +45,8 @@ struct TextGenerationRequest {
   TokenArrived arrived = {};
 };
 
-// Throws if it is cancelled: what came until then went to `arrived`.
+// Throws if it is cancelled: what came until then went to `arrived`. Usage error if an intervention needs
+// tokens that are still to come, or, at the end, if one met no token.
 GeneratedText generate_text(const LoadedModel& model, const TextGenerationRequest& request,
                             const JobControl& control = {});
 
@@ -79,6 +81,8 @@ struct PromptsRequest {
       {};  // called with each result as soon as it is there
 };
 
+// Usage error if an intervention needs tokens that are still to come. That one met no token of any prompt is
+// known only when all are done: it is in `ended_by`.
 ContinuedPrompts continue_prompts(const LoadedModel& model, const PromptsRequest& request,
                                   const JobControl& control = {});
 
