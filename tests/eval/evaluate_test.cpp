@@ -134,5 +134,24 @@ TEST_F(Evaluations, report_chunks_and_stop_when_they_are_cancelled) {
   EXPECT_EQ(seen.size(), 5U);
 }
 
+TEST_F(Evaluations, go_the_whole_way_from_a_directory_and_compare_two_types_on_the_same_chunks) {
+  ModelEvaluationRequest asked{.model = golden("tiny_gate_elementwise"),
+                               .options = {.tokenizer = "bytes"},
+                               .source = kText,
+                               .chunks = {.length = 10},
+                               .interventions = {"attn.gate set=0.5"},
+                               .against = DType::I8};
+  const Evaluation both = evaluate_model(engine_, asked);
+  const Evaluation first = evaluate(model_, request({.length = 10}, {"attn.gate set=0.5"}));
+  EXPECT_EQ(both.perplexity.nll, first.perplexity.nll);
+  ASSERT_TRUE(both.against.has_value());
+  EXPECT_EQ(both.against->dtype, DType::I8);
+  EXPECT_NE(both.against->base.nll, first.perplexity.nll);
+  EXPECT_NEAR(both.against->difference.nll, first.perplexity.nll - both.against->base.nll, 1e-12);
+  asked.against = DType::F32;
+  EXPECT_ERROR(evaluate_model(engine_, asked), ErrorKind::Usage,
+               "eval: --against f32 is what is evaluated already (--dtype says what is compared with it)");
+}
+
 }  // namespace
 }  // namespace sluice

@@ -58,5 +58,15 @@ TEST_F(Traces, refuse_what_fits_nothing_in_the_model) {
                "intervention at attn.gate: no token of the text has such a position");
 }
 
+TEST_F(Traces, report_layers_and_stop_when_they_are_cancelled) {
+  std::vector<int64_t> seen;
+  JobControl control{.progress = [&](const ProgressUpdate& update) { seen.push_back(update.done); }};
+  trace(model_, request({}), control);
+  EXPECT_EQ(seen, (std::vector<int64_t>{1, 2, 3}));
+  control.cancelled = [&] { return seen.size() > 4; };
+  EXPECT_ERROR(trace(model_, request({}), control), ErrorKind::Interrupted, "interrupted");
+  EXPECT_EQ(seen.size(), 5U);
+}
+
 }  // namespace
 }  // namespace sluice

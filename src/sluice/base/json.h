@@ -36,6 +36,7 @@ struct NumberRange {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
 };
+inline constexpr NumberRange kFinite{-1e300, 1e300};  // sums of a few stay finite, too
 
 template <typename T>
 struct Choice {

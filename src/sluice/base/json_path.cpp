@@ -45,8 +45,7 @@ std::string json_location(std::string_view source, std::string_view path) {
 std::string in_quotes(std::string_view text) {
   // `replace`: program-made text, such as a key asked for, need not be UTF-8; a message about it must not
   // throw.
-  using Json = nlohmann::json;
-  return Json(shortened(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return nlohmann::json(shortened(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string described(const nlohmann::json& value) {

@@ -9,13 +9,13 @@ namespace sluice {
 namespace {
 
 // Four rounds make a random-looking permutation of a large domain; halves of a few bits need more.
-constexpr std::uint64_t kRounds = 8;
+constexpr std::uint64_t kFeistelRounds = 8;
 
 // Two halves of `bits` bits each change places; whatever the round function is, that can be undone.
 std::uint64_t scramble(std::uint64_t x, int bits, const Random& key) {
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   std::uint64_t left = x >> bits, right = x & mask;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
+  for (std::uint64_t round = 0; round < kFeistelRounds; ++round) {
     // A half has at most 32 bits, so that round and half make one index.
     const std::uint64_t mixed = left ^ (key.bits(round << 32 | right)[0] & mask);
     left = right;

@@ -11,7 +11,7 @@ namespace {
 using Block = std::array<std::uint32_t, 4>;
 __extension__ using Uint128 = unsigned __int128;
 
-constexpr int kRounds = 10;
+constexpr int kPhiloxRounds = 10;
 // Multipliers and key increments of the paper; the increments are the golden ratio and sqrt(3) - 1.
 constexpr std::uint64_t kMultiplier0 = 0xD2511F53;
 constexpr std::uint64_t kMultiplier1 = 0xCD9E8D57;
@@ -37,7 +37,7 @@ Block philox(std::uint64_t counter_low, std::uint64_t counter_high, std::uint64_
   Block x = {low(counter_low), high(counter_low), low(counter_high), high(counter_high)};
   std::uint32_t key0 = low(key);
   std::uint32_t key1 = high(key);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kPhiloxRounds; ++round) {
     const std::uint64_t a = kMultiplier0 * x[0];
     const std::uint64_t b = kMultiplier1 * x[2];
     x = {high(b) ^ x[1] ^ key0, low(b), high(a) ^ x[3] ^ key1, low(a)};

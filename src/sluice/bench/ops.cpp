@@ -17,7 +17,7 @@ namespace sluice::bench {
 namespace {
 
 // A tensor of tokens is 64 MiB, twice the last-level cache of most CPUs.
-const std::vector<CaseShape> kShapes = {{8192, 2048, 32000}};
+const std::vector<CaseShape> kOpsShapes = {{8192, 2048, 32000}};
 
 using Vars = std::vector<Var>;
 
@@ -264,7 +264,7 @@ Table measure_ops(Engine& engine, const TableRequest& request, const JobControl&
                        .got = std::to_string(shape.b)});
   }
   CaseRunner runner(engine, request, control);
-  for (const CaseShape& shape : runner.shapes(kShapes)) OpsBench(runner, shape).run();
+  for (const CaseShape& shape : runner.shapes(kOpsShapes)) OpsBench(runner, shape).run();
   return runner.table("ops",
                       "Counted are operands read and results written, each once; of linear_cross_entropy the "
                       "products, one forward and three backward.");

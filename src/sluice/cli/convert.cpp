@@ -5,7 +5,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Request {
+struct ConvertOptions {
   std::string in, out, layout;
 };
 
@@ -23,7 +23,7 @@ std::optional<StoredType> type_named(const std::string& name) {
   return {};
 }
 
-void run(const Request& request, const Session& session) {
+void run(const ConvertOptions& request, const Session& session) {
   const Conversion conversion{.layout = layout_named(request.layout),
                               .dtype = type_named(session.options.dtype)};
   const WrittenModel written = convert_model(request.in, request.out, conversion, job_control(session));
@@ -31,7 +31,7 @@ void run(const Request& request, const Session& session) {
 }
 
 Action declare_convert(Options& options) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<ConvertOptions>();
   options.argument({.name = "IN", .value = "", .text = "A model directory"}, Presence::Required, request->in);
   options.argument({.name = "OUT", .value = "", .text = "The directory to write; new or empty"},
                    Presence::Required, request->out);

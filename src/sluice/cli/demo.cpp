@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Request {
+struct DemoOptions {
   std::string out;  // empty: the first of sluice-demo, sluice-demo-2, … that does not exist
   int steps = 300;
 };
@@ -39,7 +39,7 @@ DemoResult demo(const DemoRequest& request, const Session& session) {
   return run_demo(engine, request, training_control(session), observer);
 }
 
-void run(const Request& request, const Session& session) {
+void run(const DemoOptions& request, const Session& session) {
   const std::string out = request.out.empty() ? free_name() : request.out;
   const DemoResult result =
       demo({.out = out,
@@ -55,7 +55,7 @@ void run(const Request& request, const Session& session) {
 }
 
 Action declare_demo(Options& options) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<DemoOptions>();
   options.text({.name = "--out",
                 .value = "DIR",
                 .text = "Where everything goes (default: sluice-demo, or sluice-demo-2 and so on)"},

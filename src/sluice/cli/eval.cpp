@@ -1,8 +1,3 @@
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
@@ -26,30 +21,15 @@ TextSource source_of(const EvalOptions& options) {
   return options.data.empty() ? TextSource(IdsFile{options.ids_file}) : DataFiles{options.data};
 }
 
-// Before anything is read: the second model may take minutes to come to.
-void check_against(const EvalOptions& options, DType dtype) {
-  if (options.against != weight_type_name(dtype)) return;
-  throw usage_error({.where = "eval",
-                     .what = fmt::format("--against {} is what is evaluated already", options.against),
-                     .hint = "--dtype says what is compared with it"});
-}
-
-Evaluation evaluation_of(const EvalOptions& options, const Session& session) {
-  check_against(options, weight_type(session));
-  const TextSource source = source_of(options);
-  Engine engine(session.options.engine());
-  EvaluationRequest request;
-  const auto evaluated = [&](DType type) {
-    const LoadedModel model = options.model.open(engine, type);
-    // Once: standard input cannot be read twice.
-    if (request.text.tokens.empty())
-      request.text = read_chunks(model, source, {.length = options.chunk, .at_most = options.chunks});
-    request.interventions = options.interventions.interventions(model);
-    return evaluate(model, request, job_control(session));
-  };
-  Evaluation evaluation = evaluated(weight_type(session));
-  if (options.against.empty()) return evaluation;
-  return compared(std::move(evaluation), evaluated(sluice::weight_type(options.against)));
+ModelEvaluationRequest request_of(const EvalOptions& options, const Session& session) {
+  ModelEvaluationRequest request{
+      .model = options.model.path,
+      .options = {.dtype = weight_type(session), .tokenizer = options.model.tokenizer},
+      .source = source_of(options),
+      .chunks = {.length = options.chunk, .at_most = options.chunks},
+      .interventions = options.interventions.texts};
+  if (!options.against.empty()) request.against = sluice::weight_type(options.against);
+  return request;
 }
 
 Action declare_eval(Options& options) {
@@ -75,7 +55,9 @@ Action declare_eval(Options& options) {
                   .words = model_dtype().words},
                  target->against);
   return [target](const Session& session) {
-    const Evaluation evaluation = evaluation_of(*target, session);
+    const ModelEvaluationRequest request = request_of(*target, session);
+    Engine engine(session.options.engine());
+    const Evaluation evaluation = evaluate_model(engine, request, job_control(session));
     print_result(session, evaluation);
   };
 }

@@ -5,12 +5,12 @@
 namespace sluice::cli {
 namespace {
 
-struct Request {
+struct HelpOptions {
   std::string command;
   bool man = false, markdown = false;
 };
 
-std::string text_for(const Request& request) {
+std::string text_for(const HelpOptions& request) {
   if (int{request.man} + int{request.markdown} + int{!request.command.empty()} > 1)
     throw usage_error({.where = "help", .what = "COMMAND, --man and --markdown exclude each other"});
   if (request.man) return man_page();
@@ -19,7 +19,7 @@ std::string text_for(const Request& request) {
 }
 
 Action declare_help(Options& options) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<HelpOptions>();
   options.argument({.name = "COMMAND", .value = "", .text = "The command to explain (default: an overview)"},
                    Presence::Optional, request->command);
   options.flag("--man", request->man, "Print the manual page, in roff");

@@ -6,12 +6,12 @@
 namespace sluice::cli {
 namespace {
 
-struct Request {
+struct InitOptions {
   std::string config, out;
   int seed = 0;
 };
 
-void run(const Request& request, const Session& session) {
+void run(const InitOptions& request, const Session& session) {
   const RandomModel model{.config = load_model_config(request.config),
                           .seed = static_cast<uint64_t>(request.seed),
                           .dtype = session.options.dtype == "bf16" ? StoredType::BF16 : StoredType::F32};
@@ -20,7 +20,7 @@ void run(const Request& request, const Session& session) {
 }
 
 Action declare_init(Options& options) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<InitOptions>();
   options.argument(
       {.name = "CONFIG", .value = "", .text = "A config.json, a directory with one, or a preset's name"},
       Presence::Required, request->config);

@@ -6,7 +6,7 @@
 namespace sluice::cli {
 namespace {
 
-struct Request : PlotRequest {
+struct PlotOptions : PlotRequest {
   std::string axis = "step";
 };
 
@@ -15,13 +15,13 @@ Progression progression(const std::string& axis) {
   return axis == "seconds" ? Progression::Seconds : Progression::Steps;
 }
 
-void run(Request request, const Session& session) {
+void run(PlotOptions request, const Session& session) {
   request.over = progression(request.axis);
   print_result(session, plot_runs(request));
 }
 
 Action declare_plot(Options& options) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<PlotOptions>();
   options.arguments(
       {.name = "RUN", .value = "", .text = "Directories of runs, which may be in the middle of training"},
       Presence::Required, request->runs);

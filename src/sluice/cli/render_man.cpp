@@ -7,7 +7,7 @@ namespace sluice::cli {
 namespace {
 
 // Hyphens that must stay hyphens, and characters that roff reads as commands.
-std::string escaped(const std::string& text) {
+std::string roff_escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\') {
@@ -23,12 +23,13 @@ std::string escaped(const std::string& text) {
 
 std::string command_section(const Command& command) {
   const DeclaredCommand declared = declare(command);
-  std::string text = fmt::format(".SS {}\n{}\n.PP\n.B {}\n", escaped(command.name),
-                                 escaped(command.description), escaped(usage_line(declared)));
+  std::string text = fmt::format(".SS {}\n{}\n.PP\n.B {}\n", roff_escaped(command.name),
+                                 roff_escaped(command.description), roff_escaped(usage_line(declared)));
   for (const auto& option : declared.options->descriptions()) {
-    text += fmt::format(".TP\n.B {}\n{}\n", escaped(signature(option)), escaped(option.text));
+    text += fmt::format(".TP\n.B {}\n{}\n", roff_escaped(signature(option)), roff_escaped(option.text));
   }
-  for (const std::string& example : command.examples) text += ".PP\n.EX\n" + escaped(example) + "\n.EE\n";
+  for (const std::string& example : command.examples)
+    text += ".PP\n.EX\n" + roff_escaped(example) + "\n.EE\n";
   return text;
 }
 
@@ -42,7 +43,7 @@ std::string man_page() {
   for (const Command& command : commands()) page += command_section(command);
   page += ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : exit_codes())
-    page += fmt::format(".TP\n.B {}\n{}\n", code, escaped(meaning));
+    page += fmt::format(".TP\n.B {}\n{}\n", code, roff_escaped(meaning));
   page += ".SH ENVIRONMENT\n.TP\n.B SLUICE_ISA\nThe instruction set to use when \\-\\-isa is not given.\n";
   return page;
 }

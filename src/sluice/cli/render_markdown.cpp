@@ -15,7 +15,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 // Text that stays what it is: "<|end|>" is no tag.
-std::string escaped(const std::string& text) {
+std::string table_escaped(const std::string& text) {
   return replaced(replaced(text, "<", "&lt;"), "*", "\\*");
 }
 
@@ -34,7 +34,8 @@ std::string code(const std::string& text) {
 
 std::string option_rows(const std::vector<OptionDescription>& options) {
   std::string rows;
-  for (const OptionDescription& option : options) rows += row(code(signature(option)), escaped(option.text));
+  for (const OptionDescription& option : options)
+    rows += row(code(signature(option)), table_escaped(option.text));
   return rows;
 }
 
@@ -61,7 +62,8 @@ std::string overview() {
   std::string rows;
   for (const CommandGroup& group : command_groups()) {
     rows += row("**" + group.title + "**", "");
-    for (const Command& command : group.commands) rows += row(anchor(command), escaped(command.summary));
+    for (const Command& command : group.commands)
+      rows += row(anchor(command), table_escaped(command.summary));
   }
   return table("command", "what it does", rows);
 }
@@ -74,12 +76,13 @@ std::string section(const DeclaredCommand& declared, const std::vector<OptionDes
   std::string examples;
   for (const std::string& example : declared.command.examples) examples += example + "\n";
   return fmt::format("### sluice {}\n\n{}\n\n```\n{}\n```\n\n{}```sh\n{}```\n\n", declared.command.name,
-                     escaped(declared.command.description), usage_line(declared), options, examples);
+                     table_escaped(declared.command.description), usage_line(declared), options, examples);
 }
 
 std::string exit_code_table() {
   std::string rows;
-  for (const auto& [number, meaning] : exit_codes()) rows += row(std::to_string(number), escaped(meaning));
+  for (const auto& [number, meaning] : exit_codes())
+    rows += row(std::to_string(number), table_escaped(meaning));
   return table("exit code", "meaning", rows);
 }
 

@@ -12,13 +12,13 @@
 namespace sluice::cli {
 namespace {
 
-struct Request : TrainingOptions {
+struct SweepOptions : TrainingOptions {
   std::vector<std::string> vary;
   int seeds = 3;
   bool resume = false;
 };
 
-std::vector<GridAxis> axes_of(const Request& request, const Session& session) {
+std::vector<GridAxis> axes_of(const SweepOptions& request, const Session& session) {
   std::vector<GridAxis> axes;
   for (const std::string& text : request.vary) axes.push_back(parse_grid_axis(text, "--vary"));
   for (const GridAxis& axis : axes) {
@@ -41,7 +41,7 @@ SweepResult sweep(const SweepRequest& request, const Session& session) {
   return run_sweep(engine, request, training_control(session), observer);
 }
 
-void run(const Request& request, const Session& session) {
+void run(const SweepOptions& request, const Session& session) {
   request.check("sweep");
   const SweepResult result = sweep({.config = request.config,
                                     .changes = request.all_changes(session),
@@ -59,7 +59,7 @@ void run(const Request& request, const Session& session) {
 }
 
 Action declare_sweep(Options& options) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<SweepOptions>();
   request->declare_config(options);
   options.repeated({.name = "--vary",
                     .value = "A.B=V,V",

@@ -21,9 +21,11 @@ void run(const TraceOptions& options, const Session& session) {
   refuse_overwriting(options.out, std::span(&options.model.path, 1));
   Engine engine(session.options.engine());
   const LoadedModel model = options.model.open(engine, weight_type(session));
-  CapturedTrace traced = trace(model, {.ids = options.prompt.tokens(model, "trace"),
-                                       .captures = options.captures,
-                                       .interventions = options.interventions.interventions(model)});
+  CapturedTrace traced = trace(model,
+                               {.ids = options.prompt.tokens(model, "trace"),
+                                .captures = options.captures,
+                                .interventions = options.interventions.interventions(model)},
+                               job_control(session));
   write_trace(options.out, traced);
   print_result(session, WrittenTrace{.out = options.out, .traced = std::move(traced)});
 }

@@ -11,17 +11,17 @@
 namespace sluice::cli {
 namespace {
 
-struct Request : TrainingOptions {
+struct TrainOptions : TrainingOptions {
   std::string resume;  // "", kFlagAlone or "auto"
   bool dry_run = false, print_config = false;
 };
 
-RunStart start_of(const Request& request) {
+RunStart start_of(const TrainOptions& request) {
   if (request.resume.empty()) return RunStart::New;
   return request.resume == "auto" ? RunStart::ResumeOrNew : RunStart::Resume;
 }
 
-void run(const Request& request, const Session& session) {
+void run(const TrainOptions& request, const Session& session) {
   if (!request.dry_run && !request.print_config) request.check("train");
   const RunConfig config = load_run_config(request.config, request.all_changes(session));
   if (request.print_config) {
@@ -46,7 +46,7 @@ void run(const Request& request, const Session& session) {
 }
 
 Action declare_train(Options& options) {
-  auto request = std::make_shared<Request>();
+  auto request = std::make_shared<TrainOptions>();
   request->declare_config(options);
   request->declare(options, {.out = "The run's directory", .changes = "Change a value of the configuration"});
   options.flag_or_choice(

@@ -1,8 +1,12 @@
 #include "sluice/eval/evaluate.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+
+#include "sluice/base/error.h"
 
 namespace sluice {
 namespace {
@@ -52,6 +56,26 @@ Evaluation compared(Evaluation evaluation, const Evaluation& base) {
                                   .base = base.perplexity,
                                   .difference = perplexity_difference(evaluation.chunks, base.chunks)};
   return evaluation;
+}
+
+Evaluation evaluate_model(Engine& engine, const ModelEvaluationRequest& request, const JobControl& control) {
+  if (request.against == request.options.dtype) {
+    throw usage_error(
+        {.where = "eval",
+         .what = fmt::format("--against {} is what is evaluated already", weight_type_name(*request.against)),
+         .hint = "--dtype says what is compared with it"});
+  }
+  EvaluationRequest chunked;
+  const auto evaluated = [&](DType dtype) {
+    ModelOptions options = request.options;
+    options.dtype = dtype;
+    const LoadedModel model(engine, request.model, options);
+    if (chunked.text.tokens.empty()) chunked.text = read_chunks(model, request.source, request.chunks);
+    chunked.interventions = parse_interventions(request.interventions, model.config());
+    return evaluate(model, chunked, control);
+  };
+  Evaluation evaluation = evaluated(request.options.dtype);
+  return request.against ? compared(std::move(evaluation), evaluated(*request.against)) : evaluation;
 }
 
 ordered_json to_json(const Evaluation& evaluation) {

@@ -1,6 +1,7 @@
 // Evaluating a text: how likely a model finds it, with an interval, and what that is beside another model.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <vector>
@@ -39,8 +40,22 @@ std::string to_text(const Evaluation& evaluation);
 Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request,
                     const JobControl& control = {});
 
-// The first of two evaluations of the same chunks, with how it differs from the other. Only their figures are
-// needed: the models need not be in memory at once.
+// The first of two evaluations of the same chunks, with how it differs from the other.
 Evaluation compared(Evaluation evaluation, const Evaluation& base);
+
+// The whole way from a model's directory and a text, with weights of one type or of two.
+struct ModelEvaluationRequest {
+  std::filesystem::path model;
+  ModelOptions options = {};
+  TextSource source;
+  ChunkOptions chunks = {};
+  std::vector<std::string> interventions = {};  // as parse_intervention() takes them
+  std::optional<DType> against = {};            // evaluated on the same chunks, too
+};
+
+// The text is read once, since standard input cannot be read twice, and never are both models in memory. A
+// usage error before anything is read if the two types are the same.
+Evaluation evaluate_model(Engine& engine, const ModelEvaluationRequest& request,
+                          const JobControl& control = {});
 
 }  // namespace sluice

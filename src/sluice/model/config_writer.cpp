@@ -12,13 +12,13 @@ namespace {
 using Object = nlohmann::ordered_json;
 
 // The family that has this arithmetic by default; everything that it does not know makes the model a Qwen3.
-struct Family {
+struct WrittenFamily {
   std::string_view model_type, architecture;
 
   bool norms_qk() const { return model_type.starts_with("qwen3"); }
 };
 
-Family family_of(const ModelConfig& config) {
+WrittenFamily family_for(const ModelConfig& config) {
   if (config.norm_style == WeightStyle::OnePlus) return {"qwen3_next", "Qwen3NextForCausalLM"};
   if (config.moe) return {"qwen3_moe", "Qwen3MoeForCausalLM"};
   if (config.qkv_bias && !config.o_bias) return {"qwen2", "Qwen2ForCausalLM"};
@@ -119,7 +119,7 @@ void add_controls(const ModelConfig& config, Object& json) {
 }  // namespace
 
 Object config_json(const ModelConfig& config) {
-  const Family family = family_of(config);
+  const WrittenFamily family = family_for(config);
   Object json = {{"architectures", {family.architecture}},
                  {"model_type", family.model_type},
                  {"hidden_act", "silu"},

@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-struct Saved {
+struct AttentionSaved {
   AttentionInputs inputs;
   Sequences sequences;
   int64_t heads, kv_heads, past;
@@ -84,7 +84,8 @@ void run_units(const Context& context, void (*kernel)(const Args&, int64_t, T*),
 
 // Makes room for the probabilities; returns where those of each sequence go.
 template <class T>
-std::vector<T*> capture_probs(const Context& context, const Saved& saved, std::vector<Tensor>& capture) {
+std::vector<T*> capture_probs(const Context& context, const AttentionSaved& saved,
+                              std::vector<Tensor>& capture) {
   std::vector<T*> probs;
   capture.clear();
   for (int64_t s = 0; s < saved.sequences.count(); ++s) {
@@ -101,13 +102,13 @@ T* data_or_none(const Tensor& tensor) {
 }
 
 // All heads of a group together, which saves work, unless that would leave threads idle.
-int64_t heads_per_unit(const Context& context, const Saved& saved) {
+int64_t heads_per_unit(const Context& context, const AttentionSaved& saved) {
   const bool enough = saved.sequences.count() * saved.kv_heads >= context.threads().count();
   return enough ? saved.heads / saved.kv_heads : 1;
 }
 
 template <class T>
-void forward(const Context& context, const Saved& saved, const AttentionOptions& options) {
+void forward(const Context& context, const AttentionSaved& saved, const AttentionOptions& options) {
   const AttentionInputs& in = saved.inputs;
   std::vector<T*> probs;
   if (options.capture_probs != nullptr) probs = capture_probs<T>(context, saved, *options.capture_probs);
@@ -140,7 +141,7 @@ void forward(const Context& context, const Saved& saved, const AttentionOptions&
 }
 
 template <class T>
-void backward(const Saved& saved, Gradients& gradients) {
+void backward(const AttentionSaved& saved, Gradients& gradients) {
   const Context& context = gradients.context();
   const AttentionInputs& in = saved.inputs;
   Tensor dq = context.empty_like(in.q.value());
@@ -188,23 +189,24 @@ Var attention(const Context& context, const AttentionInputs& inputs, const Seque
   const auto head_dim = static_cast<double>(inputs.q.cols() / options.heads);
   const bool bf16 = context.precision == Precision::Bf16 || options.weights == Precision::Bf16;
   const Tensor& like = inputs.q.value();
-  const Saved saved{.inputs = inputs,
-                    .sequences = sequences,
-                    .heads = options.heads,
-                    .kv_heads = options.kv_heads,
-                    .past = options.past,
-                    .scale = options.scale.value_or(1.0 / std::sqrt(head_dim)),
-                    .gate = options.gate,
-                    .precision = bf16 ? Precision::Bf16 : Precision::F32,
-                    .y = options.gate && context.tape == nullptr ? Tensor() : context.empty_like(like),
-                    .gated = options.gate ? context.empty_like(like) : Tensor(),
-                    .log_sum_exp = context.empty({inputs.q.rows(), options.heads}, inputs.q.dtype())};
+  const AttentionSaved saved{
+      .inputs = inputs,
+      .sequences = sequences,
+      .heads = options.heads,
+      .kv_heads = options.kv_heads,
+      .past = options.past,
+      .scale = options.scale.value_or(1.0 / std::sqrt(head_dim)),
+      .gate = options.gate,
+      .precision = bf16 ? Precision::Bf16 : Precision::F32,
+      .y = options.gate && context.tape == nullptr ? Tensor() : context.empty_like(like),
+      .gated = options.gate ? context.empty_like(like) : Tensor(),
+      .log_sum_exp = context.empty({inputs.q.rows(), options.heads}, inputs.q.dtype())};
   with_compute_type("attention", inputs.q.dtype(),
                     [&](auto zero) { forward<decltype(zero)>(context, saved, options); });
   SLUICE_ASSERT(context.tape == nullptr || options.past == 0, "attention: no gradient with a past of {}",
                 options.past);
   // What becomes of the gated result is for others to keep.
-  Saved kept = saved;
+  AttentionSaved kept = saved;
   kept.gated = {};
   return result(context, options.gate ? saved.gated : saved.y,
                 {inputs.q.slot(), inputs.k.slot(), inputs.v.slot(), inputs.gate_scores.slot()},

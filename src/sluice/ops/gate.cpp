@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-struct Saved {
+struct GateSaved {
   Var x, scores;
   GateShape shape;
   Tensor mean;  // [N, score_width] if shared, else undefined
@@ -17,7 +17,7 @@ struct Saved {
 };
 
 template <class T>
-void backward(const Saved& saved, Gradients& gradients) {
+void backward(const GateSaved& saved, Gradients& gradients) {
   const Context& context = gradients.context();
   Tensor dx = context.empty_like(saved.x.value());
   Tensor dscores = context.empty_like(saved.scores.value());
@@ -39,7 +39,7 @@ void backward_of_values(const Var& scores, const GateShape& shape, Gradients& gr
   const Context& context = gradients.context();
   const Tensor ones = context.empty_like(scores.value());
   std::ranges::fill(ones.values<T>(), T(1));
-  Saved saved{Var(ones), scores, shape, {}};
+  GateSaved saved{Var(ones), scores, shape, {}};
   // Only the gradient of the ones would need it.
   if (shape.form.sharing == Sharing::Shared)
     saved.mean = context.zeros({scores.rows(), shape.score_width()}, scores.dtype());
@@ -54,7 +54,7 @@ Var gate(const Context& context, const Var& x, const Var& scores, int64_t heads,
   SLUICE_ASSERT(scores.rows() == x.rows() && scores.cols() == heads * shape.score_width(),
                 "gate: scores {} for {}, expected {} columns", scores.shape().text(), x.shape().text(),
                 heads * shape.score_width());
-  Saved saved{x, scores, shape, {}};
+  GateSaved saved{x, scores, shape, {}};
   if (form.sharing == Sharing::Shared) saved.mean = context.empty({x.rows(), shape.score_width()}, x.dtype());
   Tensor y = context.empty_like(x.value());
   with_compute_type("gate", x.dtype(), [&](auto zero) {

@@ -63,14 +63,14 @@ StoreSums<T> store_to(const Destination& to) {
           .addend_stride = to.tensor.cols()};
 }
 
-struct Saved {
+struct LinearSaved {
   std::shared_ptr<Input> input;
   Weight weight;
   Slot bias, residual;
 };
 
 template <class T>
-void backward(const Saved& saved, Gradients& gradients) {
+void backward(const LinearSaved& saved, Gradients& gradients) {
   const Tensor& dy = gradients.dy();
   const Tensor& x = saved.input->values.x();
   const Var& weight = saved.weight.dense();
@@ -92,7 +92,7 @@ Var apply(const Context& context, const std::shared_ptr<Input>& input, const Lay
   const DType dtype = input->values.x().dtype();
   Tensor y = with_compute_type(
       "linear", dtype, [&](auto zero) { return value_of<decltype(zero)>(context, input->values, layer); });
-  const Saved saved{input, layer.weight, layer.bias.slot(), layer.residual.slot()};
+  const LinearSaved saved{input, layer.weight, layer.bias.slot(), layer.residual.slot()};
   return result(context, std::move(y), {input->slot, layer.weight.dense().slot(), saved.bias, saved.residual},
                 [saved](Gradients& gradients) {
                   with_compute_type("linear", gradients.dy().dtype(),

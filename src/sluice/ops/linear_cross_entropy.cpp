@@ -9,7 +9,7 @@ namespace sluice {
 namespace {
 
 // Shapes: x [N, D], weight [V, D], logits [chunk, V].
-struct Saved {
+struct LossSaved {
   Var x;
   Weight weight;
   Tensor targets;
@@ -26,7 +26,7 @@ struct Saved {
 
 // Calls body for consecutive ranges of at most `chunk` rows.
 template <class Body>
-void for_chunks(const Saved& saved, const Body& body) {
+void for_chunks(const LossSaved& saved, const Body& body) {
   for (int64_t begin = 0; begin < saved.x.rows(); begin += saved.chunk) {
     body(Range{begin, std::min(begin + saved.chunk, saved.x.rows())});
   }
@@ -38,12 +38,12 @@ struct ChunkWeight {
   Context context;
   Weight weight;
 
-  ChunkWeight(const Context& outer, const Saved& saved)
+  ChunkWeight(const Context& outer, const LossSaved& saved)
       : context(outer.with_packing(several(saved) ? Packing::Keep : outer.packing)),
         weight(packs_for_itself(outer, saved) ? Weight(saved.weight.dense()) : saved.weight) {}
 
-  static bool several(const Saved& saved) { return saved.x.rows() > saved.chunk; }
-  static bool packs_for_itself(const Context& outer, const Saved& saved) {
+  static bool several(const LossSaved& saved) { return saved.x.rows() > saved.chunk; }
+  static bool packs_for_itself(const Context& outer, const LossSaved& saved) {
     return outer.packing == Packing::Once && several(saved) && !saved.weight.is_int8();
   }
 };
@@ -54,13 +54,13 @@ StoreSums<T> store_to(T* c, int64_t rows, int64_t columns) {
 }
 
 template <class T>
-void compute_logits(const ChunkWeight& chunk, const Saved& saved, Range rows, T* logits) {
+void compute_logits(const ChunkWeight& chunk, const LossSaved& saved, Range rows, T* logits) {
   ProductInput x(saved.x.value().rows_between(rows.begin, rows.end));
   multiply_forward<T>(chunk.context, x, chunk.weight, store_to(logits, rows.size(), saved.vocabulary()));
 }
 
 template <class T>
-void forward(const Context& outer, const Saved& saved, const Tensor& loss) {
+void forward(const Context& outer, const LossSaved& saved, const Tensor& loss) {
   const ChunkWeight weight(outer, saved);
   const Context& context = weight.context;
   const Tensor logits = saved.logits(context);
@@ -90,7 +90,7 @@ struct Targets {
 
 // dx = dlogits · W for one chunk, dW += dlogitsᵀ · x over all of them.
 template <class T>
-void spread(const ChunkWeight& weight, const Saved& saved, const Chunk& chunk, const Targets& targets) {
+void spread(const ChunkWeight& weight, const LossSaved& saved, const Chunk& chunk, const Targets& targets) {
   const auto& [rows, dlogits] = chunk;
   const auto& [dx, dw] = targets;
   const int64_t width = saved.width();
@@ -111,7 +111,7 @@ void spread(const ChunkWeight& weight, const Saved& saved, const Chunk& chunk, c
 }
 
 template <class T>
-void backward(const Saved& saved, Gradients& gradients) {
+void backward(const LossSaved& saved, Gradients& gradients) {
   const ChunkWeight weight(gradients.context(), saved);
   const Context& context = weight.context;
   const Tensor logits = saved.logits(context);
@@ -148,12 +148,13 @@ Var linear_cross_entropy(const Context& context, const Var& x, const Weight& wei
       std::ranges::all_of(
           ids, [&](int32_t id) { return id == kIgnoredTarget || (id >= 0 && id < weight.outputs()); }),
       "linear_cross_entropy: a target lies outside the vocabulary of {}", weight.outputs());
-  const Saved saved{.x = x,
-                    .weight = weight,
-                    .targets = targets,
-                    .log_sum_exp = context.empty({x.rows()}, x.dtype()),
-                    .chunk = options.chunk,
-                    .counted = std::ranges::count_if(ids, [](int32_t id) { return id != kIgnoredTarget; })};
+  const LossSaved saved{
+      .x = x,
+      .weight = weight,
+      .targets = targets,
+      .log_sum_exp = context.empty({x.rows()}, x.dtype()),
+      .chunk = options.chunk,
+      .counted = std::ranges::count_if(ids, [](int32_t id) { return id != kIgnoredTarget; })};
   Tensor loss = context.empty({}, x.dtype());
   with_compute_type("linear_cross_entropy", x.dtype(),
                     [&](auto zero) { forward<decltype(zero)>(context, saved, loss); });

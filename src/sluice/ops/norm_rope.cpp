@@ -7,7 +7,7 @@
 namespace sluice {
 namespace {
 
-struct Saved {
+struct NormRopeSaved {
   Var x, weight;
   Rotary rotary;
   Tensor inverse_rms;  // [N, heads]
@@ -31,7 +31,7 @@ struct Saved {
   }
 };
 
-void check(const Saved& saved) {
+void check(const NormRopeSaved& saved) {
   const auto& [x, weight, rotary, inverse_rms, options] = saved;
   const RopeTable& table = rotary.table;  // not bindings: clang 14 cannot capture those
   const Tensor& positions = rotary.positions;
@@ -49,7 +49,7 @@ void check(const Saved& saved) {
 }
 
 template <class T>
-void backward(const Saved& saved, Gradients& gradients) {
+void backward(const NormRopeSaved& saved, Gradients& gradients) {
   const Context& context = gradients.context();
   const int64_t blocks = (saved.x.rows() + kNormBlock - 1) / kNormBlock;
   Tensor dx = context.empty_like(saved.x.value());
@@ -75,7 +75,7 @@ void backward(const Saved& saved, Gradients& gradients) {
 
 Var norm_rope(const Context& context, const Var& x, const Var& weight, const Rotary& rotary,
               const NormRopeOptions& options) {
-  const Saved saved{x, weight, rotary, context.empty({x.rows(), options.heads}, x.dtype()), options};
+  const NormRopeSaved saved{x, weight, rotary, context.empty({x.rows(), options.heads}, x.dtype()), options};
   check(saved);
   Tensor y = context.empty_like(x.value());
   with_compute_type("norm_rope", x.dtype(), [&](auto zero) {

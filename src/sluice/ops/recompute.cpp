@@ -3,14 +3,14 @@
 namespace sluice {
 namespace {
 
-struct Saved {
+struct BlockSaved {
   Context context;  // that the block was computed with
   std::vector<Var> inputs;
   BlockFunction block;
   std::vector<Tensor> arrived;  // gradients of the results so far
 };
 
-void replay(Saved& saved, Gradients& gradients) {
+void replay(BlockSaved& saved, Gradients& gradients) {
   Tape inner;
   std::vector<Var> leaves;
   for (const Var& input : saved.inputs) {
@@ -34,8 +34,8 @@ std::vector<Var> run_block(const Context& context, const std::vector<Var>& input
                            const BlockFunction& block) {
   if (context.activations == Activations::Keep || context.tape == nullptr) return block(context, inputs);
   std::vector<Var> results = block(context.with_tape(nullptr), inputs);
-  const auto saved = std::make_shared<Saved>(
-      Saved{context.with_probe(nullptr), inputs, block, std::vector<Tensor>(results.size())});
+  const auto saved = std::make_shared<BlockSaved>(
+      BlockSaved{context.with_probe(nullptr), inputs, block, std::vector<Tensor>(results.size())});
   // Recorded even if no input wants a gradient: parameters inside the block may. The first result is played
   // last, when the gradients of the others are there.
   Slot first;

@@ -5,14 +5,14 @@
 namespace sluice {
 namespace {
 
-struct Saved {
+struct RmsNormSaved {
   Var x, weight;
   Tensor inverse_rms;  // [N]
   NormOptions options;
 };
 
 template <class T>
-void backward(const Saved& saved, Gradients& gradients) {
+void backward(const RmsNormSaved& saved, Gradients& gradients) {
   const Context& context = gradients.context();
   const int64_t rows = saved.x.rows();
   const int64_t width = saved.x.cols();
@@ -41,7 +41,7 @@ Var rms_norm(const Context& context, const Var& x, const Var& weight, const Norm
   SLUICE_ASSERT(weight.value().count() == x.cols(), "rms_norm: weight {} for rows of {}",
                 weight.shape().text(), x.cols());
   Tensor y = context.empty_like(x.value());
-  const Saved saved{x, weight, context.empty({x.rows()}, x.dtype()), options};
+  const RmsNormSaved saved{x, weight, context.empty({x.rows()}, x.dtype()), options};
   with_compute_type("rms_norm", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const RmsNormForward<T> args{

@@ -64,18 +64,6 @@ ordered_json json_of(const LineChart& chart) {
 
 }  // namespace
 
-std::string name_of(Progression over) {
-  switch (over) {
-    case Progression::Steps:
-      return "step";
-    case Progression::Tokens:
-      return "tokens";
-    case Progression::Seconds:
-      return "seconds";
-  }
-  return "";
-}
-
 PlotResult plot_runs(const PlotRequest& request) {
   figure_format(request.out);  // before anything is read
   if (request.runs.size() > kMostRuns) {

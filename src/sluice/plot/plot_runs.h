@@ -27,7 +27,4 @@ PlotResult plot_runs(const PlotRequest& request);
 nlohmann::ordered_json to_json(const PlotResult& result);
 std::string to_text(const PlotResult& result);
 
-// "step", "tokens" and "seconds".
-std::string name_of(Progression over);
-
 }  // namespace sluice

@@ -33,16 +33,8 @@ double progress_of(const StepMetrics& at, Progression over) {
   return StepMetrics::kUnknown;
 }
 
-const char* label_of(Progression over) {
-  switch (over) {
-    case Progression::Steps:
-      return "step";
-    case Progression::Tokens:
-      return "tokens";
-    case Progression::Seconds:
-      return "time (s)";
-  }
-  return "";
+std::string label_of(Progression over) {
+  return over == Progression::Seconds ? "time (s)" : name_of(over);
 }
 
 Series raw_loss(const LabelledRun& run, const SeriesStyle& style, Progression over) {
@@ -245,6 +237,18 @@ std::vector<double> running_median(const std::vector<double>& values, size_t win
     result.push_back(around.empty() ? std::nan("") : *middle);
   }
   return result;
+}
+
+std::string name_of(Progression over) {
+  switch (over) {
+    case Progression::Steps:
+      return "step";
+    case Progression::Tokens:
+      return "tokens";
+    case Progression::Seconds:
+      return "seconds";
+  }
+  return "";
 }
 
 TrainingCurves training_curves(std::span<const LabelledRun> runs, Progression over) {

@@ -26,6 +26,9 @@ struct TrainingCurves {
   std::vector<std::string> caption;  // lines: what the lines mean, and on how much text they were measured
 };
 
+// "step", "tokens" or "seconds".
+std::string name_of(Progression over);
+
 TrainingCurves training_curves(std::span<const LabelledRun> runs, Progression over);
 
 // The losses in a large panel, the details in a row below.

@@ -74,15 +74,30 @@ std::vector<std::pair<std::string, Tensor>> captured_by(const Recorder& recorder
   return captures;
 }
 
+// Layer by layer, as a pass over a long text takes a while.
+Var hidden_states(const Context& context, const Decoder& decoder, std::span<const TokenId> ids,
+                  const JobControl& control) {
+  const Pass pass = decoder.begin(context, Sequences::equal(1, std::ssize(ids)));
+  Var x = decoder.embed(context, ids);
+  for (int64_t layer = 0; layer < decoder.layers(); ++layer) {
+    control.stop_if_cancelled();
+    x = decoder.run(context, x, pass, {layer, layer + 1}).y;
+    control.report("layers", layer + 1, decoder.layers());
+  }
+  decoder.end(pass);
+  return decoder.finish(context, x);
+}
+
 }  // namespace
 
-Trace trace(const Context& context, const Decoder& decoder, std::span<const TokenId> ids) {
+Trace trace(const Context& context, const Decoder& decoder, std::span<const TokenId> ids,
+            const JobControl& control) {
   SLUICE_ASSERT(!ids.empty(), "trace: no tokens");
   Recorder recorder({TapPattern(points::kEmbedding), TapPattern(points::kResidual),
                      TapPattern(points::kProbs), TapPattern(points::kGate)});
   ProbeChain chain({context.probe, &recorder});
   const Context probed = context.with_probe(&chain);
-  const Var hidden = decoder.forward(probed, ids).y;
+  const Var hidden = hidden_states(probed, decoder, ids, control);
 
   Trace result;
   result.logits = decoder.logits(probed, hidden).value();
@@ -105,13 +120,13 @@ Trace trace(const Context& context, const Decoder& decoder, std::span<const Toke
   return result;
 }
 
-CapturedTrace trace(const LoadedModel& model, const TraceRequest& request) {
+CapturedTrace trace(const LoadedModel& model, const TraceRequest& request, const JobControl& control) {
   const std::vector<TapPattern> patterns = patterns_of(request.captures);
   Recorder recorder(patterns);
   Intervener intervener(request.interventions);
   ProbeChain probes({&intervener, &recorder});
   CapturedTrace traced{.ids = request.ids,
-                       .trace = trace(model.context(&probes), model.decoder(), request.ids),
+                       .trace = trace(model.context(&probes), model.decoder(), request.ids, control),
                        .captures = {}};
   check_captures(patterns, recorder);
   intervener.check_effect();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/base/job_control.h"
 #include "sluice/infer/loaded_model.h"
 #include "sluice/probe/intervention.h"
 
@@ -23,7 +24,8 @@ struct Trace {
 };
 
 // A probe of the context sees, and may change, every value before it is kept here.
-Trace trace(const Context& context, const Decoder& decoder, std::span<const TokenId> ids);
+Trace trace(const Context& context, const Decoder& decoder, std::span<const TokenId> ids,
+            const JobControl& control = {});
 
 struct TraceRequest {
   std::vector<TokenId> ids;
@@ -42,7 +44,7 @@ nlohmann::ordered_json to_json(const CapturedTrace& traced);
 std::string to_text(const CapturedTrace& traced);
 
 // Usage error if a capture fits no tap of the model or an intervention met no token.
-CapturedTrace trace(const LoadedModel& model, const TraceRequest& request);
+CapturedTrace trace(const LoadedModel& model, const TraceRequest& request, const JobControl& control = {});
 
 // All tensors by name, as a file has them.
 std::vector<std::pair<std::string, Tensor>> tensors_of(const CapturedTrace& traced);

@@ -13,10 +13,9 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;  // five million steps
 // Differences of such numbers are finite.
-constexpr NumberRange kSane{-1e300, 1e300};
 constexpr NumberRange kCount{0, 1e300};
 
-double number(const Json& line, const char* key, NumberRange range = kSane) {
+double number(const Json& line, const char* key, NumberRange range = kFinite) {
   return line.number_or(key, StepMetrics::kUnknown, range);
 }
 

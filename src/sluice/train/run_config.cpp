@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr IntegerRange kCount{.min = 1, .max = int64_t{1} << 30};  // products of two fit 63 bits
+constexpr IntegerRange kFactor{.min = 1, .max = int64_t{1} << 30};  // products of two fit 63 bits
 constexpr Choice<ScheduleKind> kSchedules[] = {{"cosine", ScheduleKind::Cosine},
                                                {"linear", ScheduleKind::Linear},
                                                {"constant", ScheduleKind::Constant},
@@ -66,15 +66,15 @@ void read_validation(const Json& json, RunConfig& config) {
   const Json object = json.at("validation");
   object.allow_keys({"share", "every", "sequences"});
   config.validation.share = object.number_or("share", config.validation.share, {.min = 0.0, .max = 0.9});
-  config.validation.every = object.integer_or("every", config.validation.every, kCount);
-  config.validation.sequences = object.integer_or("sequences", config.validation.sequences, kCount);
+  config.validation.every = object.integer_or("every", config.validation.every, kFactor);
+  config.validation.sequences = object.integer_or("sequences", config.validation.sequences, kFactor);
 }
 
 void read_checkpoints(const Json& json, RunConfig& config) {
   if (!json.contains("checkpoints")) return;
   const Json object = json.at("checkpoints");
   object.allow_keys({"every", "keep"});
-  config.checkpoints.every = object.integer_or("every", config.checkpoints.every, kCount);
+  config.checkpoints.every = object.integer_or("every", config.checkpoints.every, kFactor);
   config.checkpoints.keep = object.integer_or("keep", config.checkpoints.keep, {.min = 1, .max = 1000});
 }
 
@@ -98,18 +98,18 @@ void read_sample(const Json& json, RunConfig& config) {
 
 // A run's length is given in updates or in tokens.
 int64_t read_steps(const Json& json, int64_t batch_tokens) {
-  if (!json.contains("tokens")) return json.integer("steps", kCount);
+  if (!json.contains("tokens")) return json.integer("steps", kFactor);
   if (json.contains("steps")) throw json.at("tokens").unexpected("only one of steps and tokens");
   const int64_t tokens = json.integer("tokens", {.min = 1, .max = int64_t{1} << 50});
   const int64_t steps = (tokens + batch_tokens - 1) / batch_tokens;
-  if (steps > kCount.max) throw json.at("tokens").unexpected(fmt::format("at most {} updates", kCount.max));
+  if (steps > kFactor.max) throw json.at("tokens").unexpected(fmt::format("at most {} updates", kFactor.max));
   return steps;
 }
 
 void read_sizes(const Json& json, RunConfig& config) {
   config.sequence = json.integer_or("sequence", config.sequence, {.min = 2, .max = 1 << 20});
-  config.batch_tokens = json.integer_or("batch_tokens", config.batch_tokens, kCount);
-  config.pass_tokens = json.integer_or("pass_tokens", config.batch_tokens, kCount);
+  config.batch_tokens = json.integer_or("batch_tokens", config.batch_tokens, kFactor);
+  config.pass_tokens = json.integer_or("pass_tokens", config.batch_tokens, kFactor);
   if (config.batch_tokens % config.sequence != 0) {
     throw json.at(json.contains("batch_tokens") ? "batch_tokens" : "sequence")
         .unexpected(fmt::format("a multiple of the sequence length, {}", config.sequence));

@@ -14,8 +14,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // Differences of such numbers are finite.
-constexpr NumberRange kSane{-1e300, 1e300};
-constexpr IntegerRange kCount{.min = 0};
+constexpr IntegerRange kWhole{.min = 0};
 
 }  // namespace
 
@@ -35,10 +34,10 @@ nlohmann::ordered_json to_json(const Validation& validation) {
 }
 
 Validation read_validation(const Json& line) {
-  Validation validation{.step = line.integer("step", kCount),
-                        .loss = line.number_or("validation_loss", kUnknown, kSane),
-                        .sequences = line.integer_or("sequences", 0, kCount),
-                        .length = line.integer_or("length", 0, kCount),
+  Validation validation{.step = line.integer("step", kWhole),
+                        .loss = line.number_or("validation_loss", kUnknown, kFinite),
+                        .sequences = line.integer_or("sequences", 0, kWhole),
+                        .length = line.integer_or("length", 0, kWhole),
                         .pulse = read_pulse(line)};
   if (line.contains("sample")) validation.sample = line.text("sample");
   return validation;
