@@ -19,9 +19,12 @@ SweepRun run_of(int seed, double loss, bool gated) {
 }
 
 SweepResult example() {
-  return {.variants = {
-              {.point = {{"model=base"}}, .runs = {run_of(1, 2, false), run_of(2, 3, false)}},
-              {.point = {{"model=gated"}}, .runs = {run_of(1, 1000, true), {.seed = 2, .directory = "d"}}}}};
+  return {
+      .variants = {
+          {.point = {{"model=base"}}, .parameters = 1000, .runs = {run_of(1, 2, false), run_of(2, 3, false)}},
+          {.point = {{"model=gated"}},
+           .parameters = 1010,
+           .runs = {run_of(1, 1000, true), {.seed = 2, .directory = "d"}}}}};
 }
 
 TEST(SweepTable, has_a_mean_and_an_interval_per_variant) {
@@ -46,19 +49,34 @@ TEST(SweepTable, counts_what_diverged_and_leaves_out_what_is_no_number) {
 TEST(SweepTable, as_csv_has_a_line_per_run) {
   EXPECT_EQ(sweep_csv(example()),
             "variant,seed,validation_loss,validation_ppl,sink,max_activation,gate_mean,gate_below_0.1,spikes,"
-            "diverged\n"
-            "base,1,2,7.38905609893065,0.25,4,,,1,0\n"
-            "base,2,3,20.085536923187668,0.25,4,,,1,0\n"
-            "gated,1,1000,,0.25,4,0.5,0,1,0\n"
-            "gated,2,,,,,,,0,1\n");
+            "diverged,parameters,seconds\n"
+            "base,1,2,7.38905609893065,0.25,4,,,1,0,1000,2.000\n"
+            "base,2,3,20.085536923187668,0.25,4,,,1,0,1000,2.000\n"
+            "gated,1,1000,,0.25,4,0.5,0,1,0,1010,2.000\n"
+            "gated,2,,,,,,,0,1,1010,\n");
 }
 
 TEST(SweepTable, as_text_lines_up_although_its_signs_have_two_bytes) {
   const std::string text = to_text(example());
-  EXPECT_NE(text.find("base        2    2.5000 ± 6.3530"), std::string::npos) << text;
-  EXPECT_NE(text.find("gated       2          1000.0000                  -             0.2500"),
+  EXPECT_NE(text.find("base        2        1000      0.0    2.5000 ± 6.3530"), std::string::npos) << text;
+  EXPECT_NE(text.find("gated       2        1010      0.0          1000.0000                  -"),
             std::string::npos)
       << text;
+}
+
+TEST(SweepTable, pairs_differences_by_seed) {
+  // Seeds differ by one, the variants by 0.25 and 0.35: only pairs show the small difference.
+  SweepResult result = example();
+  result.variants[1].runs = {run_of(2, 2.65, true), run_of(1, 1.75, true), run_of(3, 9, true)};
+  const auto points = to_json(result)["points"];
+  EXPECT_FALSE(points[0].contains("difference")) << "the others are compared with it";
+  const auto difference = points[1]["difference"];
+  EXPECT_EQ(difference["against"], "base");
+  EXPECT_EQ(difference["validation_loss"]["count"], 2) << "seed 3 has no partner";
+  EXPECT_NEAR(difference["validation_loss"]["mean"].get<double>(), -0.3, 1e-12);
+  EXPECT_NEAR(difference["validation_loss"]["half_width"].get<double>(), 12.706 * 0.05, 1e-9);
+  EXPECT_FALSE(difference.contains("gate_mean"));
+  EXPECT_NE(to_text(result).find("gated       2   -0.3000 ± 0.6353"), std::string::npos) << to_text(result);
 }
 
 }  // namespace

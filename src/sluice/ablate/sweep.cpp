@@ -10,6 +10,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/file_system.h"
 #include "sluice/base/json_text.h"
+#include "sluice/model/count.h"
 
 namespace sluice {
 namespace {
@@ -102,6 +103,7 @@ SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobCont
   for (const GridPoint& point : points) result.variants.push_back({.point = point});
   for (size_t i = 0; i < runs.size() && result.end == RunEnd::Finished; ++i) {
     SweepVariant& variant = result.variants[runs[i].variant];
+    variant.parameters = count_parameters(runs[i].job.config.model).total();
     if (observer.run_begins) observer.run_begins({i + 1, runs.size(), variant.point.name(), runs[i].seed});
     SweepRun run = train(engine, runs[i], control, observer);
     if (run.outcome && run.outcome->end == RunEnd::Interrupted) {

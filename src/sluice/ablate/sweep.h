@@ -28,12 +28,13 @@ struct SweepRun {
 
 struct SweepVariant {
   GridPoint point;
+  int64_t parameters = 0;
   std::vector<SweepRun> runs = {};  // those that have ended, by seed
 };
 
 struct SweepResult {
-  std::vector<SweepVariant> variants;
-  RunEnd end = RunEnd::Finished;  // or Interrupted
+  std::vector<SweepVariant> variants;  // the first is what the others are compared with
+  RunEnd end = RunEnd::Finished;       // or Interrupted
 };
 
 // Who watches a sweep; called on its thread.

@@ -1,5 +1,5 @@
 // The result of a sweep as tables. In the text and in to_json() a variant is a row, with intervals over its
-// seeds; in the CSV a run is one.
+// seeds and its differences from the first variant, paired by seed; in the CSV a run is one.
 #pragma once
 
 #include <string>

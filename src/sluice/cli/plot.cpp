@@ -22,9 +22,10 @@ void run(PlotOptions request, const Session& session) {
 
 Action declare_plot(Options& options) {
   auto request = std::make_shared<PlotOptions>();
-  options.arguments(
-      {.name = "RUN", .value = "", .text = "Directories of runs, which may be in the middle of training"},
-      Presence::Required, request->runs);
+  options.arguments({.name = "RUN",
+                     .value = "",
+                     .text = "Directories of runs or of sweeps, which may be in the middle of training"},
+                    Presence::Required, request->runs);
   options.text({.name = "--out", .value = "FILE", .text = "The figure, .svg or .png (default: curves.svg)"},
                request->out);
   options.choice({.name = "--x",
@@ -43,9 +44,11 @@ Command plot_command() {
       .summary = "Draw the training curves of runs",
       .description =
           "Draws the losses of one or several runs, and beside them attention sink, massive activation and "
-          "mean gate at each validation, from the metrics.jsonl in their directories. Works while they "
+          "mean gate at each validation, from the metrics.jsonl in their directories. The seeds of a sweep's "
+          "variant are one line, their mean, with a band from the lowest to the highest. Works while they "
           "train.",
-      .examples = {"sluice plot run", "sluice plot runs/baseline runs/gated --x tokens --out curves.png"},
+      .examples = {"sluice plot run", "sluice plot runs/baseline runs/gated --x tokens --out curves.png",
+                   "sluice plot sweep --out sweep.svg"},
       .declare = declare_plot};
 }
 

@@ -21,22 +21,28 @@ RunStart start_of(const TrainOptions& request) {
   return request.resume == "auto" ? RunStart::ResumeOrNew : RunStart::Resume;
 }
 
+TrainingJob job_of(const TrainOptions& request, const RunConfig& config) {
+  return {.config = config,
+          .shards = open_shards(request.data),
+          .out = request.out,
+          .tokenizer = request.tokenizer,
+          .start = start_of(request)};
+}
+
+// What the run would refuse is refused before anything is measured; without data there is no run to check.
+void dry_run(const TrainOptions& request, const RunConfig& config, const Session& session) {
+  if (!request.data.empty()) check_job(job_of(request, config));
+  Engine engine(session.options.engine());
+  print_result(session, plan_training(engine, config, training_control(session)));
+}
+
 void run(const TrainOptions& request, const Session& session) {
   if (!request.dry_run && !request.print_config) request.check("train");
   const RunConfig config = load_run_config(request.config, request.all_changes(session));
-  if (request.print_config) {
-    print_json(session, run_config_json(config));
-    return;
-  }
+  if (request.print_config) return print_json(session, run_config_json(config));
+  if (request.dry_run) return dry_run(request, config, session);
   Engine engine(session.options.engine());
-  if (request.dry_run) return print_result(session, plan_training(engine, config, training_control(session)));
-  const TrainingOutcome outcome = train_shown(engine,
-                                              {.config = config,
-                                               .shards = open_shards(request.data),
-                                               .out = request.out,
-                                               .tokenizer = request.tokenizer,
-                                               .start = start_of(request)},
-                                              session);
+  const TrainingOutcome outcome = train_shown(engine, job_of(request, config), session);
   print_result(session, outcome);
   if (outcome.end == RunEnd::Interrupted) {
     throw Error(ErrorKind::Interrupted,

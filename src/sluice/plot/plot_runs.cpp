@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 // Beyond, no eye can follow.
-constexpr size_t kMostRuns = 50;
+constexpr size_t kMostLines = 50;
 
 // The directory's own name, also of "run/" and ".", behind the names of so many directories above it.
 std::string name_of(const std::string& path, int above) {
@@ -43,14 +43,45 @@ std::string label_of(const std::string& path, const std::vector<std::string>& pa
   return path;
 }
 
-LabelledRun read_run(const std::string& path, const std::string& label) {
+bool has_metrics(const fs::path& directory) {
   std::error_code error;
-  if (!fs::exists(fs::path(path) / kMetricsName, error)) {
-    throw bad_input({.where = path,
-                     .what = "not the directory of a run",
-                     .hint = "sluice train makes one; it has a metrics.jsonl"});
+  return fs::exists(directory / kMetricsName, error);
+}
+
+std::vector<fs::path> directories_in(const fs::path& path) {
+  std::vector<fs::path> directories;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+    if (at->is_directory(error)) directories.push_back(at->path());
+  std::ranges::sort(directories);
+  return directories;
+}
+
+// SWEEP/VARIANT/seed-N, as run_sweep() makes them; also of a sweep that is under way.
+std::vector<LabelledRuns> read_sweep(const std::string& path) {
+  std::vector<LabelledRuns> variants;
+  for (const fs::path& variant : directories_in(path)) {
+    LabelledRuns group{.label = variant.filename().string(), .runs = {}};
+    for (const fs::path& run : directories_in(variant))
+      if (has_metrics(run)) group.runs.push_back(read_metrics(run));
+    if (!group.runs.empty()) variants.push_back(std::move(group));
   }
-  return {.label = label, .metrics = read_metrics(path)};
+  return variants;
+}
+
+// A run is one group, a sweep one for each of its variants.
+std::vector<LabelledRuns> read_groups(const std::string& path, const std::vector<std::string>& paths) {
+  const std::string label = label_of(path, paths);
+  if (has_metrics(path)) return {{.label = label, .runs = {read_metrics(path)}}};
+  std::vector<LabelledRuns> variants = read_sweep(path);
+  if (variants.empty()) {
+    throw bad_input({.where = path,
+                     .what = "not the directory of a run or of a sweep",
+                     .hint = "sluice train and sluice sweep make one; a run has a metrics.jsonl"});
+  }
+  if (paths.size() > 1)
+    for (LabelledRuns& variant : variants) variant.label = label + "/" + variant.label;
+  return variants;
 }
 
 ordered_json json_of(const LineChart& chart) {
@@ -66,19 +97,23 @@ ordered_json json_of(const LineChart& chart) {
 
 PlotResult plot_runs(const PlotRequest& request) {
   figure_format(request.out);  // before anything is read
-  if (request.runs.size() > kMostRuns) {
+  std::vector<LabelledRuns> groups;
+  for (const std::string& path : request.runs) {
+    std::vector<LabelledRuns> found = read_groups(path, request.runs);
+    std::ranges::move(found, std::back_inserter(groups));
+  }
+  if (groups.size() > kMostLines) {
     throw usage_error({.where = "RUN",
                        .what = "too many runs for one figure",
-                       .expected = fmt::format("at most {}", kMostRuns),
-                       .got = std::to_string(request.runs.size())});
+                       .expected = fmt::format("at most {}", kMostLines),
+                       .got = std::to_string(groups.size())});
   }
-  PlotResult result{.out = request.out, .over = request.over, .runs = request.runs.size(), .curves = {}};
-  std::vector<LabelledRun> runs;
-  for (const std::string& path : request.runs) {
-    runs.push_back(read_run(path, label_of(path, request.runs)));
-    result.steps += runs.back().metrics.steps.size();
+  PlotResult result{
+      .out = request.out, .over = request.over, .curves = training_curves(groups, request.over)};
+  for (const LabelledRuns& group : groups) {
+    result.runs += group.runs.size();
+    for (const RunMetrics& run : group.runs) result.steps += run.steps.size();
   }
-  result.curves = training_curves(runs, request.over);
   write_figure(request.out, training_figure(result.curves));
   return result;
 }

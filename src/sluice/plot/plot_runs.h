@@ -8,7 +8,7 @@
 namespace sluice {
 
 struct PlotRequest {
-  std::vector<std::string> runs;   // their directories
+  std::vector<std::string> runs;   // their directories, or those of sweeps
   std::string out = "curves.svg";  // .svg or .png
   Progression over = Progression::Steps;
 };
@@ -20,8 +20,8 @@ struct PlotResult {
   TrainingCurves curves;
 };
 
-// A usage error if there are too many runs to tell apart or the figure's format is not known, bad input if a
-// directory holds no run.
+// The seeds of a sweep's variant are drawn as one line. A usage error if there are too many to tell apart or
+// the figure's format is not known, bad input if a directory holds no run.
 PlotResult plot_runs(const PlotRequest& request);
 
 nlohmann::ordered_json to_json(const PlotResult& result);

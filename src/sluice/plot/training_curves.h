@@ -7,16 +7,9 @@
 
 #include "sluice/plot/figure.h"
 #include "sluice/plot/line_chart.h"
-#include "sluice/train/metrics.h"
+#include "sluice/plot/run_curves.h"
 
 namespace sluice {
-
-struct LabelledRun {
-  std::string label;
-  RunMetrics metrics;
-};
-
-enum class Progression { Steps, Tokens, Seconds };  // what the runs are drawn over
 
 struct TrainingCurves {
   LineChart loss;
@@ -26,15 +19,9 @@ struct TrainingCurves {
   std::vector<std::string> caption;  // lines: what the lines mean, and on how much text they were measured
 };
 
-// "step", "tokens" or "seconds".
-std::string name_of(Progression over);
-
-TrainingCurves training_curves(std::span<const LabelledRun> runs, Progression over);
+TrainingCurves training_curves(std::span<const LabelledRuns> groups, Progression over);
 
 // The losses in a large panel, the details in a row below.
 Figure training_figure(TrainingCurves curves);
-
-// The median of the `window` values around each, fewer at the ends. NaN does not count.
-std::vector<double> running_median(const std::vector<double>& values, size_t window);
 
 }  // namespace sluice

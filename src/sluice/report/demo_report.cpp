@@ -47,9 +47,9 @@ std::string table_row(const std::vector<std::string>& cells) {
 }
 
 std::string curves_of(const DemoResult& result) {
-  std::vector<LabelledRun> runs;
+  std::vector<LabelledRuns> runs;
   for (const DemoModel& model : result.models)
-    runs.push_back({.label = model.variant, .metrics = model.metrics});
+    runs.push_back({.label = model.variant, .runs = {model.metrics}});
   return svg_of(training_figure(training_curves(runs, Progression::Tokens)));
 }
 

@@ -65,17 +65,22 @@ Json parse_line(std::string_view line, size_t number) {
   return Json::parse(line, fmt::format("{}: line {}", kMetricsName, number));
 }
 
-void check_is_free(const fs::path& path) {
-  if (holds_only_a_lost_beginning(path)) return;
-  if (!RunDirectory::has_run(path)) return check_can_fill(path);
-  throw failure({.where = path.string(), .what = "holds a run already", .hint = "--resume continues it"});
-}
-
 }  // namespace
 
 bool RunDirectory::has_run(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / kConfig, error);
+}
+
+void RunDirectory::check_is_free(const fs::path& path) {
+  if (holds_only_a_lost_beginning(path)) return;
+  if (!has_run(path)) return check_can_fill(path);
+  throw failure({.where = path.string(), .what = "holds a run already", .hint = "--resume continues it"});
+}
+
+void RunDirectory::check_has_run(const fs::path& path) {
+  if (has_run(path)) return;
+  throw bad_input({.where = path.string(), .what = "no run to resume", .hint = "it has no config.json"});
 }
 
 RunDirectory::RunDirectory(fs::path path, RunStart start) : path_(std::move(path)), start_(start) {
@@ -94,9 +99,7 @@ RunDirectory RunDirectory::create(const fs::path& path, const NewRun& run) {
 }
 
 RunDirectory RunDirectory::open(const fs::path& path) {
-  if (!has_run(path)) {
-    throw bad_input({.where = path.string(), .what = "no run to resume", .hint = "it has no config.json"});
-  }
+  check_has_run(path);
   RunDirectory found(path, RunStart::Resume);
   std::error_code error;
   fs::create_directories(path / kCheckpoints, error);

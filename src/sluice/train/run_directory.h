@@ -40,6 +40,10 @@ class RunDirectory {
   // Whether a run can be opened there.
   static bool has_run(const std::filesystem::path& path);
 
+  // What create() and open() refuse, without touching anything.
+  static void check_is_free(const std::filesystem::path& path);
+  static void check_has_run(const std::filesystem::path& path);
+
   // New if it was created, Resume if it was opened.
   RunStart start() const { return start_; }
   const std::filesystem::path& path() const { return path_; }

@@ -19,7 +19,6 @@ using nlohmann::ordered_json;
 struct ResolvedJob {
   const TrainingJob& job;
   bool has_run = RunDirectory::has_run(job.out);
-  // With nothing there to resume, opening the directory says so.
   bool resumes = job.start == RunStart::Resume || (job.start == RunStart::ResumeOrNew && has_run);
 };
 
@@ -48,7 +47,7 @@ void check_tokenizer(const ResolvedJob& resolved) {
                      .expected = fmt::format("{} tokens", tokens),
                      .got = std::to_string(size)});
   }
-  if (!resolved.resumes || !resolved.has_run) return;
+  if (!resolved.resumes) return;
   const std::filesystem::path own = job.out / "tokenizer.json";
   std::error_code error;
   if (!std::filesystem::exists(own, error) || MappedFile(own).text() != tokenizer_text(job))
@@ -100,10 +99,11 @@ void check_sample(const ResolvedJob& resolved) {
 
 void check(const ResolvedJob& resolved) {
   const TrainingJob& job = resolved.job;
+  resolved.resumes ? RunDirectory::check_has_run(job.out) : RunDirectory::check_is_free(job.out);
   check_data(job.config, job.shards);
   if (!job.tokenizer.empty()) check_tokenizer(resolved);
   check_sample(resolved);
-  if (resolved.resumes && resolved.has_run) check_same_run(job);
+  if (resolved.resumes) check_same_run(job);
 }
 
 RunDirectory open_directory(const ResolvedJob& resolved) {

@@ -38,8 +38,9 @@ std::string to_text(const TrainingOutcome& outcome);
 // Every byte is checked: what is damaged would be learnt.
 std::vector<TokenShard> open_shards(const std::vector<std::string>& paths);
 
-// Bad input if the tokenizer, the data or the prompt of samples do not fit the model; a usage error if the
-// run to resume was begun with another configuration or tokenizer.
+// Whatever a run refuses at its start, without writing anything. Bad input if the tokenizer, the data or the
+// prompt of samples do not fit the model; a usage error if the run to resume was begun with another
+// configuration or tokenizer; a failure if the directory is taken.
 void check_job(const TrainingJob& job);
 
 // Checks the job before anything is written. If it is cancelled, the step under way is finished and saved,

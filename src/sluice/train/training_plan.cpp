@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sluice/base/median.h"
 #include "sluice/base/random.h"
+#include "sluice/base/stopwatch.h"
 #include "sluice/base/system.h"
 #include "sluice/data/random_batch.h"
 #include "sluice/model/count.h"
@@ -12,8 +14,10 @@
 namespace sluice {
 namespace {
 
+// A pass that takes longer than this is tried with fewer sequences.
+constexpr double kLongPass = 2.0;  // seconds
 // Enough for the products to be as wide as in the run, few enough to be quick.
-constexpr int64_t kTrialSequences = 4;
+constexpr int64_t kFewSequences = 4;
 
 struct Sample {
   double pass_seconds = 0;    // forward and backward
@@ -21,44 +25,65 @@ struct Sample {
   double bytes = 0;
 };
 
-// The second of two steps: the first one fills the pool.
-Sample try_step(Engine& engine, Trainer& trainer, const Batch& batch, const JobControl& control) {
-  StepResult::Seconds seconds;
-  for (int repetition = 0; repetition < 2; ++repetition) {
-    control.stop_if_cancelled();
-    engine.pool().reset_high_water();
-    seconds = trainer.step({&batch, 1}).seconds;
+class Trial {
+ public:
+  Trial(Engine& engine, const RunConfig& config, const JobControl& control)
+      : engine_(engine), config_(config), control_(control), decoder_(config.model) {
+    decoder_.initialise(engine, Random(config.seed));
+    trainer_.emplace(engine, decoder_, config.trainer);
   }
-  return {seconds.forward + seconds.backward, seconds.update,
-          static_cast<double>(engine.pool().stats().high_water)};
-}
 
-// Time and memory of a pass are linear in its sequences: measured at two sizes, they are known for a third.
-Sample extrapolate(const Sample& half, const Sample& whole, double sequences, double tried) {
-  const double more = (sequences - tried) / (tried - tried / 2);
-  return {std::max(whole.pass_seconds, whole.pass_seconds + more * (whole.pass_seconds - half.pass_seconds)),
-          whole.update_seconds, std::max(whole.bytes, whole.bytes + more * (whole.bytes - half.bytes))};
-}
+  // As the run has them, or, if that would take long, from two smaller ones.
+  Sample pass() {
+    const int64_t sequences = config_.pass_tokens / config_.sequence;
+    if (sequences <= 2) return median_step(sequences);
+    const int64_t tried = std::min(kFewSequences, sequences / 2 * 2);  // even, so that it can be halved
+    const Sample half = median_step(tried / 2);
+    const Sample whole = median_step(tried);
+    const Sample expected =
+        extrapolated(half, whole, static_cast<double>(sequences) / static_cast<double>(tried));
+    const bool is_long = expected.pass_seconds > kLongPass ||
+                         expected.bytes > 0.8 * static_cast<double>(system_memory().available);
+    return is_long ? expected : median_step(sequences);
+  }
+
+ private:
+  // Of several steps behind the first, which fills the pool: one may be disturbed by other programs.
+  Sample median_step(int64_t sequences) {
+    constexpr int kMost = 9;
+    const Batch batch = random_batch(
+        {.sequences = sequences, .length = config_.sequence, .vocabulary = config_.model.vocabulary});
+    const Stopwatch watch;
+    std::vector<double> passes, updates;
+    for (int repetition = 0; repetition <= kMost; ++repetition) {
+      control_.stop_if_cancelled();
+      engine_.pool().reset_high_water();
+      const StepResult::Seconds seconds = trainer_->step({&batch, 1}).seconds;
+      if (repetition == 0) continue;
+      passes.push_back(seconds.forward + seconds.backward);
+      updates.push_back(seconds.update);
+      if (watch.seconds() > kLongPass) break;
+    }
+    return {median(passes), median(updates), static_cast<double>(engine_.pool().stats().high_water)};
+  }
+
+  // Time and memory of a pass are linear in its sequences: measured at two sizes, they are known for a third.
+  static Sample extrapolated(const Sample& half, const Sample& whole, double factor) {
+    const double more = 2 * (factor - 1);  // halves that are missing
+    return {
+        std::max(whole.pass_seconds, whole.pass_seconds + more * (whole.pass_seconds - half.pass_seconds)),
+        whole.update_seconds, std::max(whole.bytes, whole.bytes + more * (whole.bytes - half.bytes))};
+  }
+
+  Engine& engine_;
+  const RunConfig& config_;
+  const JobControl& control_;
+  Decoder decoder_;
+  std::optional<Trainer> trainer_;
+};
 
 TrainingPlan::Trial try_out(Engine& engine, const RunConfig& config, const JobControl& control) {
-  Decoder decoder(config.model);
-  decoder.initialise(engine, Random(config.seed));
-  Trainer trainer(engine, decoder, config.trainer);
-  const int64_t sequences = config.pass_tokens / config.sequence;
-  // Even, so that it can be halved; a pass of one sequence is tried as it is.
-  const int64_t tried = sequences == 1 ? 1 : std::min(kTrialSequences, sequences / 2 * 2);
-  const auto batch_of = [&](int64_t count) {
-    return random_batch(
-        {.sequences = count, .length = config.sequence, .vocabulary = config.model.vocabulary});
-  };
-  Sample pass;
-  if (tried == 1) {
-    pass = try_step(engine, trainer, batch_of(1), control);
-  } else {
-    const Sample half = try_step(engine, trainer, batch_of(tried / 2), control);
-    const Sample whole = try_step(engine, trainer, batch_of(tried), control);
-    pass = extrapolate(half, whole, static_cast<double>(sequences), static_cast<double>(tried));
-  }
+  const Sample pass = Trial(engine, config, control).pass();
   const auto passes = static_cast<double>(config.batch_tokens / config.pass_tokens);
   const double step = pass.pass_seconds * passes + pass.update_seconds;
   const double seconds = step * static_cast<double>(config.steps());

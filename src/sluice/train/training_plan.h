@@ -17,7 +17,7 @@ struct TrainingPlan {
   int64_t state_bytes = 0;      // weights, gradients and both moments of AdamW, all f32
   int64_t available_bytes = 0;  // of the machine, now
 
-  // From two steps on random tokens; none if the state alone does not fit.
+  // From warm steps on random tokens; none if the state alone does not fit.
   struct Trial {
     double seconds = 0;  // of the whole run, validation and checkpoints not counted
     double tokens_per_s = 0;
