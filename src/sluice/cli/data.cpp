@@ -18,6 +18,7 @@ void synthesise(const DataOptions& options, const Session& session) {
                              .seed = static_cast<uint64_t>(options.seed.value_or(0)),
                              .bytes = options.bytes};
   request.documents = options.documents.value_or(request.documents);
+  if (options.is_backcopy()) request.backcopy_letters = options.letters.value_or(126);
   const SynthCorpus corpus = write_synth_corpus(request, job_control(session));
   print_result(session, corpus);
 }
@@ -64,6 +65,7 @@ Command data_command() {
           "empty documents are left out. info verifies a shard and prints its figures.",
       .examples = {"sluice data synth --out corpus.jsonl --bytes 10000000 --seed 1",
                    "sluice data synth --out code.txt --kind code --documents 50",
+                   "sluice data synth --out nursery.jsonl --kind backcopy --documents 20000",
                    "sluice data tokenize tokenizer.json corpus.jsonl --out corpus.tokens",
                    "zstdcat corpus.zst | sluice data tokenize tokenizer.json - --format jsonl --out c.tokens",
                    "sluice data info corpus.tokens --json"},

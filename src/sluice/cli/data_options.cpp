@@ -13,13 +13,21 @@ namespace {
 void declare_synth(Options& options, DataOptions& target) {
   std::vector<std::string> kinds;
   for (const TextKind kind : all_text_kinds()) kinds.emplace_back(name_of(kind));
+  kinds.emplace_back("backcopy");
   options.list(
       {.name = "--kind",
        .value = "K...",
        .text = "synth: kinds of text, taken in turn: story, fact, technical, dialogue, code, repetitive "
-               "(default: all)",
+               "(default: all); or backcopy alone: chains of letters that grow attention sinks",
        .words = kinds},
       target.kinds);
+  options.integer(
+      {.name = "--letters",
+       .value = "N",
+       .text = "synth: letters of a backcopy document (default: 126, with start and end 128 tokens)",
+       .low = 1,
+       .high = 1 << 20},
+      target.letters);
   options.integer({.name = "--bytes",
                    .value = "N",
                    .text = "synth: stop after the document that reaches so many bytes of text",
@@ -80,10 +88,14 @@ void check(const DataOptions& options) {
                 {"--bytes", options.bytes.has_value(), "synth"},
                 {"--documents", options.documents.has_value(), "synth"},
                 {"--seed", options.seed.has_value(), "synth"},
+                {"--letters", options.letters.has_value(), "synth"},
                 {"--format", !options.format.word.empty(), "tokenize"},
                 {"--end-of-text", options.end_of_text.has_value(), "tokenize"}});
   if (options.bytes && options.documents)
     throw wrong_use("data", "--bytes and --documents exclude each other");
+  if (std::ranges::count(options.kinds, "backcopy") > 0 && !options.is_backcopy())
+    throw wrong_use("data", "backcopy is not text and does not go with other kinds");
+  if (options.letters && !options.is_backcopy()) throw wrong_use("data", "--letters is for --kind backcopy");
   if (options.action == "info") {
     if (options.out) throw wrong_use("data", "--out is for synth and tokenize");
     if (options.files.size() != 1)

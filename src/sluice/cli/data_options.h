@@ -17,8 +17,9 @@ struct DataOptions {
   std::vector<std::string> files, kinds;
   std::optional<std::string> out, end_of_text;
   TextFormatOption format;
-  std::optional<std::int64_t> bytes, documents, seed;
+  std::optional<std::int64_t> bytes, documents, seed, letters;
 
+  bool is_backcopy() const { return kinds == std::vector<std::string>{"backcopy"}; }
   std::vector<TextKind> text_kinds() const;  // none: all
 };
 

@@ -17,6 +17,9 @@ struct SynthCorpusRequest {
   uint64_t seed = 0;
   int64_t documents = 1000;
   std::optional<int64_t> bytes = {};  // of text, instead of a number of documents: at least so many
+
+  // Documents of a BackcopyChain instead of kinds: so many letters each.
+  std::optional<int64_t> backcopy_letters = {};
 };
 
 struct SynthCorpus {

@@ -1,0 +1,47 @@
+// A nursery for attention sinks: text in which a head has work behind a few letters only, and must put its
+// attention somewhere everywhere else. A start sign, then letters that follow each other by a random table;
+// behind a trigger comes the letter before it once more. The bigram-backcopy task of Guo et al.,
+// "Active-dormant attention heads" (2024).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sluice/base/random.h"
+
+namespace sluice {
+
+class BackcopyChain {
+ public:
+  static constexpr char kStart = '^';
+  static constexpr size_t kLetters = 52;  // a to z and A to Z
+  static constexpr size_t kTriggers = 6;
+
+  // Triggers and table depend on the seed.
+  explicit BackcopyChain(uint64_t seed);
+
+  bool is_trigger(char letter) const;
+
+  // Whether what follows is a copy: behind a trigger that has a letter before it.
+  bool is_copied(std::string_view before) const;
+
+  // That this letter follows. `before` begins with the start sign.
+  double probability(std::string_view before, char letter) const;
+
+  // The start sign and so many letters. Documents of different indices are independent.
+  std::string document(uint64_t index, size_t letters) const;
+
+ private:
+  using Row = std::array<double, kLetters>;  // adds up to 1
+
+  const Row& row_behind(char sign) const;
+  char next(std::string_view before, double uniform) const;
+
+  Random random_;
+  std::array<bool, kLetters> triggers_ = {};
+  std::array<Row, kLetters + 1> rows_ = {};  // the last: behind the start sign
+};
+
+}  // namespace sluice
