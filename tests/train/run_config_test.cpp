@@ -20,7 +20,11 @@ TEST(RunConfig, written_out_it_reads_the_same) {
     "schedule": {"kind": "warmup_stable_decay", "peak": 0.01, "warmup": 2, "decay_share": 0.3},
     "optimizer": {"beta2": 0.99, "max_norm": 0}, "validation": {"share": 0.1, "every": 3},
     "checkpoints": {"every": 2, "keep": 5}, "stop": {"minutes": 2.5, "patience": 4},
-    "sample": {"prompt": "Once", "tokens": 9}})");
+    "sample": {"prompt": "Once", "tokens": 9},
+    "init": {"gain": 0.5, "embedding": 0.1, "residual_by_depth": true, "attention_output": 0.5}})");
+  EXPECT_EQ(
+      config.init,
+      (Initialisation{.gain = 0.5, .embedding = 0.1, .residual_by_depth = true, .attention_output = 0.5}));
   EXPECT_EQ(config.stop.patience, 4);
   EXPECT_EQ(config.sample.prompt, "Once");
   EXPECT_EQ(config.trainer.schedule.kind, ScheduleKind::WarmupStableDecay);

@@ -89,7 +89,7 @@ class SmallTraining {
 
  private:
   Decoder& initialised(Engine& engine, const RunConfig& config) {
-    decoder_.initialise(engine, Random(config.seed));
+    decoder_.initialise(engine, Random(config.seed), config.init);
     return decoder_;
   }
 

@@ -51,7 +51,7 @@ RunConfig reproduction_config(const std::vector<std::string>& changes) {
 TrainSpeed measure_training(Engine& engine, const TrainRequest& request, const JobControl& control) {
   const RunConfig& config = request.config;
   Decoder decoder(config.model);
-  decoder.initialise(engine, Random(config.seed));
+  decoder.initialise(engine, Random(config.seed), config.init);
   Trainer trainer(engine, decoder, config.trainer);
   const std::vector<Batch> batches = random_batches(config);
   std::vector<StepResult> steps;

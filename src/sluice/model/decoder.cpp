@@ -29,7 +29,8 @@ Rotary rotary_of(const Context& context, const ModelConfig& config, const Sequen
 
 Decoder::Decoder(ModelConfig config) : config_(std::move(config)) {
   ParameterList list;
-  list.add("model.embed_tokens.weight", embedding_, {config_.vocabulary, config_.hidden});
+  list.add("model.embed_tokens.weight", embedding_, {config_.vocabulary, config_.hidden}).use =
+      MatrixUse::Embedding;
   blocks_.reserve(static_cast<size_t>(config_.layers));  // the list points into the blocks
   for (int64_t layer = 0; layer < config_.layers; ++layer) {
     blocks_.push_back(make_block(config_, layer));
@@ -37,13 +38,15 @@ Decoder::Decoder(ModelConfig config) : config_(std::move(config)) {
   }
   final_norm_.options = block_shape(config_).norm;
   list.add_norm("model.norm", final_norm_, config_.hidden);
-  if (!config_.tied) list.add("lm_head.weight", head_, {config_.vocabulary, config_.hidden});
+  if (!config_.tied)
+    list.add("lm_head.weight", head_, {config_.vocabulary, config_.hidden}).use = MatrixUse::Output;
   parameters_ = list.take();
 }
 
-void Decoder::initialise(Engine& engine, const Random& random) {
+void Decoder::initialise(Engine& engine, const Random& random, const Initialisation& start) {
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    const NamedParameter& named = parameters_[i];
+    NamedParameter named = parameters_[i];
+    named.std = starting_std(named, start, layers());
     named.parameter->value = initial_values(engine.pool(), engine.threads(), named, random.child(i));
   }
 }

@@ -7,6 +7,7 @@
 
 #include "sluice/base/random.h"
 #include "sluice/model/config.h"
+#include "sluice/model/initialisation.h"
 #include "sluice/nn/block.h"
 
 namespace sluice {
@@ -26,7 +27,7 @@ class Decoder {
   const Parameter& embedding_weight() const { return embedding_; }
   const Parameter& output_weight() const { return config_.tied ? embedding_ : head_; }
 
-  void initialise(Engine& engine, const Random& random);
+  void initialise(Engine& engine, const Random& random, const Initialisation& start = {});
 
   // What passes with Packing::Keep left behind.
   void drop_packed_weights() const;

@@ -55,10 +55,11 @@ void Attention::list_parameters(ParameterList& list, const std::string& layer) {
   const std::string prefix = layer + "self_attn.";
   const auto& [hidden, heads, kv_heads, head_dim] = shape_.sizes;
   const int64_t query = heads * head_dim, kv = kv_heads * head_dim;
-  list.add_linear(prefix + "q_proj", q_, {query, hidden}, shape_.qkv_bias);
-  list.add_linear(prefix + "k_proj", k_, {kv, hidden}, shape_.qkv_bias);
-  list.add_linear(prefix + "v_proj", v_, {kv, hidden}, shape_.qkv_bias);
-  list.add_linear(prefix + "o_proj", o_, {hidden, query}, shape_.o_bias);
+  list.add_linear(prefix + "q_proj", q_, {query, hidden}, {.bias = shape_.qkv_bias});
+  list.add_linear(prefix + "k_proj", k_, {kv, hidden}, {.bias = shape_.qkv_bias});
+  list.add_linear(prefix + "v_proj", v_, {kv, hidden}, {.bias = shape_.qkv_bias});
+  list.add_linear(prefix + "o_proj", o_, {hidden, query},
+                  {.bias = shape_.o_bias, .use = MatrixUse::AttentionOutput});
   if (shape_.qk_norm) list.add_norm(prefix + "q_norm", q_norm_, head_dim);
   if (shape_.qk_norm) list.add_norm(prefix + "k_norm", k_norm_, head_dim);
   if (shape_.head_norm) list.add_norm(prefix + "sdpa_norm", head_norm_, head_dim);

@@ -56,7 +56,9 @@ void Gate::list_parameters(ParameterList& list, const std::string& prefix) {
     constant.mean = spec_.bias_init;
     return;
   }
-  list.add(name + ".weight", scores_.weight, {score_count_, score_inputs_}).std = spec_.init_std;
+  NamedParameter& weight = list.add(name + ".weight", scores_.weight, {score_count_, score_inputs_});
+  weight.use = MatrixUse::Gate;
+  weight.std = spec_.init_std;
   if (!spec_.bias) return;
   list.add(name + ".bias", scores_.bias, {score_count_}, ParameterRole::Bias).mean = spec_.bias_init;
 }

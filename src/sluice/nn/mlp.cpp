@@ -13,7 +13,8 @@ void Mlp::list_parameters(ParameterList& list, const std::string& layer) {
   const std::string prefix = layer + "mlp.";
   list.add_linear(prefix + "gate_proj", gate_, {shape_.width, shape_.hidden});
   list.add_linear(prefix + "up_proj", up_, {shape_.width, shape_.hidden});
-  list.add_linear(prefix + "down_proj", down_, {shape_.hidden, shape_.width});
+  list.add_linear(prefix + "down_proj", down_, {shape_.hidden, shape_.width},
+                  {.use = MatrixUse::FeedForwardOutput});
   gates_.list_parameters(list, prefix);
 }
 

@@ -1,23 +1,18 @@
 #include "sluice/nn/parameters.h"
 
 namespace sluice {
-namespace {
-
-constexpr double kWeightStd = 0.02;  // initializer_range of the published configurations
-
-}  // namespace
-
 NamedParameter& ParameterList::add(const std::string& name, Parameter& parameter, const Shape& shape,
                                    ParameterRole role) {
   parameter.name = name;
-  const double std = role == ParameterRole::Matrix ? kWeightStd : 0.0;
+  const double std = role == ParameterRole::Matrix ? kUsualStd : 0.0;
   return list_.emplace_back(
-      NamedParameter{.parameter = &parameter, .shape = shape, .role = role, .std = std, .mean = 0.0});
+      NamedParameter{.parameter = &parameter, .shape = shape, .role = role, .std = std});
 }
 
-void ParameterList::add_linear(const std::string& name, Linear& linear, const Shape& shape, bool bias) {
-  add(name + ".weight", linear.weight, shape);
-  if (bias) add(name + ".bias", linear.bias, {shape.rows()}, ParameterRole::Bias);
+void ParameterList::add_linear(const std::string& name, Linear& linear, const Shape& shape,
+                               const LinearTraits& traits) {
+  add(name + ".weight", linear.weight, shape).use = traits.use;
+  if (traits.bias) add(name + ".bias", linear.bias, {shape.rows()}, ParameterRole::Bias);
 }
 
 void ParameterList::add_norm(const std::string& name, Norm& norm, int64_t width) {

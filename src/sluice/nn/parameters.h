@@ -9,8 +9,13 @@
 
 namespace sluice {
 
+inline constexpr double kUsualStd = 0.02;  // initializer_range of the published configurations
+
 // What a parameter is for; training and conversion treat them differently.
 enum class ParameterRole { Matrix, Norm, Bias, GateConstant };
+
+// What a matrix does, where that matters for how it starts.
+enum class MatrixUse { Inner, AttentionOutput, FeedForwardOutput, Embedding, Output, Gate };
 
 // A parameter with its shape; its own name is the one under which checkpoints know it, gates stored as
 // tensors of their own.
@@ -18,9 +23,15 @@ struct NamedParameter {
   Parameter* parameter;
   Shape shape;
   ParameterRole role = ParameterRole::Matrix;
+  MatrixUse use = MatrixUse::Inner;
   // How training starts: normal with this standard deviation around `mean`.
   double std = 0.0;
   double mean = 0.0;
+};
+
+struct LinearTraits {
+  bool bias = false;
+  MatrixUse use = MatrixUse::Inner;
 };
 
 // Layers add theirs, in the order of a checkpoint.
@@ -29,7 +40,8 @@ class ParameterList {
   // The new entry, for those that start in another way.
   NamedParameter& add(const std::string& name, Parameter& parameter, const Shape& shape,
                       ParameterRole role = ParameterRole::Matrix);
-  void add_linear(const std::string& name, Linear& linear, const Shape& shape, bool bias = false);
+  void add_linear(const std::string& name, Linear& linear, const Shape& shape,
+                  const LinearTraits& traits = {});
   void add_norm(const std::string& name, Norm& norm, int64_t width);
 
   std::vector<NamedParameter> take() { return std::move(list_); }

@@ -58,7 +58,7 @@ Run::Run(const RunParts& parts)
     validator_.emplace(config_, sequences_of(config_, parts.shards, Split::Validation),
                        directory_.tokenizer());
   }
-  decoder_.initialise(engine_, Random(config_.seed));
+  decoder_.initialise(engine_, Random(config_.seed), config_.init);
   for (const TokenShard& shard : parts.shards) state_.data.push_back(shard.info().checksum);
   if (directory_.start() == RunStart::Resume) resume();
 }

@@ -11,6 +11,8 @@
 namespace sluice {
 namespace {
 
+using nlohmann::ordered_json;
+
 constexpr IntegerRange kFactor{.min = 1, .max = int64_t{1} << 30};  // products of two fit 63 bits
 constexpr Choice<ScheduleKind> kSchedules[] = {{"cosine", ScheduleKind::Cosine},
                                                {"linear", ScheduleKind::Linear},
@@ -59,6 +61,30 @@ AdamWOptions read_optimizer(const Json& json) {
   options.weight_decay = object.number_or("weight_decay", options.weight_decay, {.min = 0.0, .max = 10.0});
   options.max_norm = object.number_or("max_norm", options.max_norm, {.min = 0.0});
   return options;
+}
+
+std::optional<double> optional_number(const Json& object, const char* key, NumberRange range) {
+  if (!object.contains(key) || object.at(key).is_null()) return {};
+  return object.number(key, range);
+}
+
+Initialisation read_initialisation(const Json& json) {
+  constexpr NumberRange kStd{.min = 0.0, .max = 100.0};
+  Initialisation init;
+  if (!json.contains("init")) return init;
+  const Json object = json.at("init");
+  object.allow_keys({"std", "gain", "embedding", "output", "residual_by_depth", "attention_output"});
+  init.gain = optional_number(object, "gain", kStd);
+  init.std = object.number_or("std", init.std, kStd);
+  init.embedding = optional_number(object, "embedding", kStd);
+  init.output = optional_number(object, "output", kStd);
+  init.residual_by_depth = object.boolean_or("residual_by_depth", init.residual_by_depth);
+  init.attention_output = object.number_or("attention_output", init.attention_output, kStd);
+  return init;
+}
+
+ordered_json or_null(const std::optional<double>& value) {
+  return value ? ordered_json(*value) : nullptr;
 }
 
 void read_validation(const Json& json, RunConfig& config) {
@@ -157,11 +183,13 @@ void make_room(nlohmann::json& root, std::string_view change) {
 
 RunConfig read_run_config(const Json& json) {
   json.allow_keys({"model", "sequence", "batch_tokens", "pass_tokens", "steps", "tokens", "seed", "dtype",
-                   "recompute", "schedule", "optimizer", "validation", "checkpoints", "stop", "sample"});
+                   "recompute", "init", "schedule", "optimizer", "validation", "checkpoints", "stop",
+                   "sample"});
   RunConfig config;
   config.model = read_model(json.at("model"));
   read_sizes(json, config);
   config.seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}));
+  config.init = read_initialisation(json);
   config.trainer.schedule = read_schedule(json, read_steps(json, config.batch_tokens));
   config.trainer.optimizer = read_optimizer(json);
   config.trainer.precision = json.choice_or("dtype", config.trainer.precision, kPrecisions);
@@ -190,6 +218,13 @@ nlohmann::ordered_json run_config_json(const RunConfig& config) {
           {"seed", config.seed},
           {"dtype", config.trainer.precision == Precision::Bf16 ? "bf16" : "f32"},
           {"recompute", config.trainer.activations == Activations::Recompute},
+          {"init",
+           {{"std", config.init.std},
+            {"gain", or_null(config.init.gain)},
+            {"embedding", or_null(config.init.embedding)},
+            {"output", or_null(config.init.output)},
+            {"residual_by_depth", config.init.residual_by_depth},
+            {"attention_output", config.init.attention_output}}},
           {"schedule",
            {{"kind", name_of(schedule.kind)},
             {"peak", schedule.peak},

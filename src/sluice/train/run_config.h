@@ -7,6 +7,7 @@
 
 #include "sluice/base/json.h"
 #include "sluice/model/config.h"
+#include "sluice/model/initialisation.h"
 #include "sluice/train/trainer.h"
 
 namespace sluice {
@@ -17,6 +18,7 @@ struct RunConfig {
   int64_t batch_tokens = 4096;  // per update
   int64_t pass_tokens = 4096;   // per forward pass; fewer take less memory, and their gradients add up
   uint64_t seed = 0;
+  Initialisation init = {};
   TrainerOptions trainer = {};
 
   struct Validation {

@@ -29,7 +29,7 @@ class Trial {
  public:
   Trial(Engine& engine, const RunConfig& config, const JobControl& control)
       : engine_(engine), config_(config), control_(control), decoder_(config.model) {
-    decoder_.initialise(engine, Random(config.seed));
+    decoder_.initialise(engine, Random(config.seed), config.init);
     trainer_.emplace(engine, decoder_, config.trainer);
   }
 
