@@ -136,6 +136,22 @@ TEST_F(TokenShards, notice_any_damage_behind_the_header_when_they_are_verified) 
   }
 }
 
+// Whoever opens a file gets a shard that is whole; nobody has to remember to check it.
+TEST_F(TokenShards, of_a_damaged_file_are_refused_when_it_is_opened) {
+  std::string damaged = good();
+  damaged[70] = static_cast<char>(damaged[70] ^ 1);
+  const std::filesystem::path bad = directory_.file("bad.tokens", damaged);
+  try {
+    const TokenShard shard(bad);
+    FAIL() << "opened it";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::BadInput);
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with(bad.string() + ": the file is damaged: expected checksum "))
+        << error.what();
+  }
+}
+
 TEST_F(TokenShards, cut_off_or_with_something_behind_are_refused) {
   const std::string file = good();
   for (size_t size = 64; size < file.size(); ++size)

@@ -42,6 +42,7 @@ TokenShard::TokenShard(const std::filesystem::path& path)
       name_(path.string()),
       info_(read_shard_header(bytes_, name_)) {
   check_document_ends();
+  verify();
 }
 
 TokenShard::TokenShard(std::span<const std::byte> bytes, std::string name)

@@ -46,11 +46,12 @@ struct TokenShardInfo {
 // Immutable and cheap to copy; copies share the mapping. May be used from several threads at once.
 class TokenShard {
  public:
-  // Bad input unless header, file size and document ends agree. The tokens are not looked at: read() checks
-  // those that are asked for, verify() all.
+  // Bad input if the file is damaged in any way: it is read as a whole, once, and whoever has a shard may
+  // rely on it.
   explicit TokenShard(const std::filesystem::path& path);
 
-  // The same of bytes that the caller keeps, named `name` in messages.
+  // Of bytes that the caller keeps, named `name` in messages. Header, size and document ends are checked, the
+  // tokens are not: read() looks at those that are asked for, verify() at all.
   TokenShard(std::span<const std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }
@@ -62,7 +63,7 @@ class TokenShard {
   // The tokens from `begin` on. Bad input for an id outside the vocabulary.
   void read(int64_t begin, std::span<TokenId> out) const;
 
-  // Reads the whole file: bad input if it is damaged or any id is outside the vocabulary.
+  // Reads everything: bad input if it is damaged or any id is outside the vocabulary.
   void verify() const;
 
  private:

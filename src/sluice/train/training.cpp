@@ -152,7 +152,7 @@ std::string to_text(const TrainingOutcome& outcome) {
 
 std::vector<TokenShard> open_shards(const std::vector<std::string>& paths) {
   std::vector<TokenShard> shards;
-  for (const std::string& path : paths) shards.emplace_back(path).verify();
+  for (const std::string& path : paths) shards.emplace_back(path);
   return shards;
 }
 
