@@ -55,5 +55,18 @@ TEST(DidYouMean, IsAQuestionOrNothing) {
   EXPECT_EQ(did_you_mean("temperature", kKeys), "");
 }
 
+TEST(DidYouMean, KnowsAbbreviations) {
+  const std::vector<std::string> options = {"--temperature", "--tokens", "--tokenizer", "--top-k", "--help"};
+  EXPECT_EQ(did_you_mean("--temp", options), "did you mean \"--temperature\"?");
+  EXPECT_EQ(did_you_mean("--tok", options), "did you mean \"--tokens\" or \"--tokenizer\"?");
+  EXPECT_EQ(did_you_mean("--t", options), "") << "one letter says nothing";
+  EXPECT_EQ(did_you_mean("learn", kKeys), "did you mean \"learning_rate\"?");
+}
+
+TEST(DidYouMean, ListsNoMoreThanAPersonReads) {
+  const std::vector<std::string> many = {"--ab1", "--ab2", "--ab3", "--ab4", "--ab5"};
+  EXPECT_EQ(did_you_mean("--ab", many), "did you mean \"--ab1\"?");
+}
+
 }  // namespace
 }  // namespace sluice

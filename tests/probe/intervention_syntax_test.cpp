@@ -136,7 +136,6 @@ TEST(InterventionSyntax, refuses_what_the_model_does_not_have) {
   EXPECT_EQ(refusal("attn.gate set=1 channels=0-8"), "no such channel of attn.gate: expected 0 to 7, got 8");
   EXPECT_EQ(refusal("attn.k set=1 heads=2"), "no such head of attn.k: expected 0 to 1, got 2");
   EXPECT_EQ(refusal("attn.q set=1 heads=3 channels=7"), "none");
-  EXPECT_EQ(refusal("resid set=1 heads=1"), "no such head of resid: expected 0 to 0, got 1");
   EXPECT_EQ(refusal("resid set=1 channels=31"), "none");
   EXPECT_EQ(refusal("resid set=1 channels=32"), "no such channel of resid: expected 0 to 31, got 32");
   EXPECT_EQ(refusal("logits set=1 channels=49"), "none");
@@ -150,8 +149,19 @@ TEST(InterventionSyntax, refuses_gates_that_the_model_does_not_have) {
   EXPECT_EQ(refusal("attn.gate_* set=1"), "none") << "one of them is there";
   EXPECT_EQ(refusal("attn.gate_g2 set=1 heads=1"), "none");
   EXPECT_EQ(refusal("attn.gate_g2 set=1 heads=2"), "no such head of attn.gate_g2: expected 0 to 1, got 2");
-  EXPECT_EQ(refusal("attn.gate_g2 set=1 channels=1"),
-            "no such channel of attn.gate_g2: expected 0 to 0, got 1");
+}
+
+TEST(InterventionSyntax, refuses_a_choice_among_what_the_tap_does_not_have) {
+  const std::string channels = " (channels= and positions= are what it has)";
+  for (const std::string tap : {"resid", "mlp.out", "attn.out", "embedding", "final.norm", "logits"}) {
+    for (const std::string heads : {"0", "1", "*"}) {
+      EXPECT_EQ(refusal(tap + " set=0 heads=" + heads), tap + " has no heads to choose from" + channels);
+    }
+  }
+  for (const std::string chosen : {"0", "1", "*"}) {
+    EXPECT_EQ(refusal("attn.gate_g2 set=1 channels=" + chosen),
+              "attn.gate_g2 has one value per head, no channels (heads= and positions= are what it has)");
+  }
 }
 
 TEST(InterventionSyntax, knows_the_gate_of_each_layer) {

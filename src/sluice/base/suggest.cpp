@@ -27,6 +27,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+// What an abbreviation may stand for. None if it is too short to mean anything, or so many that a list of
+// them is no help.
+std::vector<std::string> beginning_with(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kShortest = 2, kMost = 4;
+  const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
+  std::vector<std::string> found;
+  if (word.size() - dashes < kShortest) return found;
+  for (const std::string& candidate : candidates) {
+    if (candidate.starts_with(word)) found.push_back(candidate);
+  }
+  if (found.size() > kMost) found.clear();
+  return found;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -47,8 +61,14 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
-  const std::string best = nearest(word, candidates);
-  return best.empty() ? "" : "did you mean \"" + best + "\"?";
+  std::vector<std::string> meant = beginning_with(word, candidates);
+  if (meant.empty()) {
+    meant = {nearest(word, candidates)};
+    if (meant.front().empty()) return "";
+  }
+  std::string question = "did you mean ";
+  for (std::size_t i = 0; i < meant.size(); ++i) question += (i > 0 ? " or \"" : "\"") + meant[i] + "\"";
+  return question + "?";
 }
 
 }  // namespace sluice

@@ -11,7 +11,8 @@ namespace sluice {
 // Empty if none is within max(2, a third of the word's length) edits.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-// `did you mean "x"?`, or empty.
+// `did you mean "x"?` with the candidates that begin with the word, up to four, or else the nearest; or
+// empty.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace sluice

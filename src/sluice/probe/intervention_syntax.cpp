@@ -147,8 +147,25 @@ void check_index(std::string_view what, const IndexSet& set, int64_t count) {
                      .got = std::to_string(set.largest())});
 }
 
+bool has_heads(const TapPoint& point) {
+  return point.axes != TapAxes::Hidden && point.axes != TapAxes::Vocabulary;
+}
+
+// A choice among what the tap has one of, or nothing at all, would pass for a choice and be none.
+void check_has_axes(const TapPoint& point, const TapSize& size, const std::set<std::string_view>& choices) {
+  if (choices.contains("heads") && !has_heads(point)) {
+    throw usage_error({.what = fmt::format("{} has no heads to choose from", point.name),
+                       .hint = "channels= and positions= are what it has"});
+  }
+  if (choices.contains("channels") && has_heads(point) && size.channels == 1) {
+    throw usage_error({.what = fmt::format("{} has one value per head, no channels", point.name),
+                       .hint = "heads= and positions= are what it has"});
+  }
+}
+
 // An intervention that changes nothing because the model has no such thing would pass for one without effect.
-void check(const Intervention& intervention, const ModelConfig& config) {
+void check(const Intervention& intervention, const std::set<std::string_view>& choices,
+           const ModelConfig& config) {
   check_index("layer", intervention.tap.layers(), config.layers);
   bool present = false;
   for (const TapPoint& point : points::kAll) {
@@ -160,6 +177,7 @@ void check(const Intervention& intervention, const ModelConfig& config) {
     if (point.axes == TapAxes::Gate && gates_at(point, intervention.tap, config).empty()) continue;
     present = true;
     const TapSize size = size_of_tap(point, intervention.tap, config);
+    check_has_axes(point, size, choices);
     check_index(fmt::format("head of {}", point.name), intervention.heads, size.heads);
     check_index(fmt::format("channel of {}", point.name), intervention.channels, size.channels);
   }
@@ -180,7 +198,7 @@ Intervention parse_intervention(std::string_view text, const ModelConfig& config
     ++changes;
   }
   if (changes != 1) throw usage_error({.what = "one change is needed", .got = std::to_string(changes)});
-  check(intervention, config);
+  check(intervention, choices, config);
   return intervention;
 } catch (const Error& error) {
   throw error.inside(fmt::format("intervention \"{:.80}\"", text));
