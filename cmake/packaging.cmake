@@ -29,6 +29,7 @@ install(FILES ${PROJECT_BINARY_DIR}/share/bash-completion/completions/sluice
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 get_target_property(SLUICE_LIBRARY_TYPE sluice TYPE)
+get_property(SLUICE_UNPACKERS GLOBAL PROPERTY SLUICE_UNPACKERS)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in
   ${PROJECT_BINARY_DIR}/sluiceConfig.cmake INSTALL_DESTINATION ${SLUICE_PACKAGE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -39,5 +40,6 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindSluicePCRE2.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindSluiceUtf8proc.cmake
   ${CMAKE_CURRENT_LIST_DIR}/FindSluiceCairo.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/FindSluiceUnpackers.cmake
   DESTINATION ${SLUICE_PACKAGE_DIR})
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKAGE_DIR})

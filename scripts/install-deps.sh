@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libhwy-dev libopenblas-dev nlohmann-json3-dev libcli11-dev libfmt-dev
-  libpcre2-dev libutf8proc-dev zlib1g-dev libcairo2-dev)
+  libpcre2-dev libutf8proc-dev zlib1g-dev libcairo2-dev libbz2-dev liblzma-dev libzstd-dev)
 
 case "${1:---runtime}" in
   --runtime) ;;

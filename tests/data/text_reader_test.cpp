@@ -73,6 +73,38 @@ TEST_F(TextReader, a_gz_file_that_is_none_is_refused) {
   EXPECT_BAD_INPUT(documents(cut), cut + ": the gzip file is cut off");
 }
 
+TEST_F(TextReader, names_say_what_is_inside_whatever_packs_it) {
+  for (const char* ending : {"", ".gz", ".bz2", ".xz", ".zst"}) {
+    EXPECT_EQ(format_named(std::string("a.jsonl") + ending), TextFormat::JsonLines) << ending;
+    EXPECT_EQ(format_named(std::string("a.txt") + ending), TextFormat::Plain) << ending;
+  }
+}
+
+TEST_F(TextReader, what_is_no_text_is_refused_also_inside_a_packed_file) {
+  const std::string binary = file("a.txt", std::string_view("a\0b", 3));
+  EXPECT_BAD_INPUT(documents(binary), binary + ": not text: it looks like binary data, with NUL bytes");
+  const std::string inside = file("b.gz", gzipped("PK\x03\x04"));
+  EXPECT_BAD_INPUT(prompts(inside), inside + ": not text: it looks like a zip archive");
+}
+
+// Braces and quotes would be learnt, or scored.
+TEST_F(TextReader, json_lines_under_another_name_are_refused_unless_told) {
+  const std::string path = file("corpus.json", kLines);
+  const std::string line =
+      path + ": looks like JSON Lines (--format jsonl reads it so, --format text as it is)";
+  EXPECT_BAD_INPUT(documents(path), line);
+  EXPECT_BAD_INPUT(prompts(path), line);
+  Texts told;
+  const auto add = [&](std::string_view text) { told.emplace_back(text); };
+  for_each_document(path, add, TextFormat::JsonLines);
+  EXPECT_EQ(told, (Texts{"one\ntwo", "é", ""}));
+  told.clear();
+  for_each_document(path, add, TextFormat::Plain);
+  EXPECT_EQ(told, (Texts{kLines}));
+  EXPECT_EQ(documents(file("b.txt", "{\"texts\": \"text\"}\n")).size(), 1U) << "other objects are text";
+  EXPECT_EQ(documents(file("c.txt", "{ \"text\" in braces }\n")).size(), 1U);
+}
+
 TEST_F(TextReader, prompts_are_the_lines_of_a_text_file) {
   EXPECT_EQ(prompts(file("a.txt", "one\n\n  two \r\n\t\nthree")), (Texts{"one", "  two ", "three"}))
       << "spaces are part of a prompt, the end of the line is not";

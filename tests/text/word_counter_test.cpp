@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/base/expect_error.h"
-#include "tests/base/temporary_directory.h"
 
 namespace sluice::test {
 namespace {
@@ -52,14 +51,12 @@ TEST(WordCounter, cuts_words_beyond_any_language) {
   EXPECT_EQ(counts_of(std::string(2050, 'a')), "aa:1|" + std::string(1024, 'a') + ":2");
 }
 
-TEST(WordCounter, adds_up_files_by_their_kind) {
-  const TemporaryDirectory directory;
+TEST(WordCounter, adds_up_texts_of_either_kind) {
   const Threads threads(1);
   WordCounter counter({}, threads);
-  counter.add_file(directory.file("a.txt", "a a"));
-  counter.add_file(directory.file("b.jsonl", "{\"text\": \"a\"}\n"));
+  counter.add("a a", TextFormat::Plain, "a.txt");
+  counter.add("{\"text\": \"a\"}\n", TextFormat::JsonLines, "b.jsonl");
   EXPECT_EQ(counts(counter), " a:1|a:2");
-  EXPECT_THROW(counter.add_file(directory.path() / "gone.txt"), Error);
 }
 
 }  // namespace

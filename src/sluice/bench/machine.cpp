@@ -6,6 +6,7 @@
 
 #include "sluice/base/log.h"
 #include "sluice/bench/figures.h"
+#include "sluice/data/compression.h"
 #include "sluice/kernels/blas/gemm.h"
 
 namespace sluice::bench {
@@ -50,6 +51,7 @@ Machine describe_machine(Engine& engine, const MachineRequest& request, const Jo
                   .threads = engine.threads().count(),
                   .cores = usable_cores(),
                   .memory = system_memory()};
+  for (const Compression each : built_in_compressions()) machine.compressions.emplace_back(name_of(each));
   if (request.measure) {
     if (control.log != nullptr)
       control.log->info("measuring peaks on 1 and {} threads, a few seconds", machine.threads);
@@ -71,7 +73,8 @@ nlohmann::ordered_json to_json(const Machine& machine) {
       {"blas",
        {{"library", uses_openblas(machine) ? "OpenBLAS" : "scalar twin"}, {"core", machine.blas_core}}},
       {"threads", {{"used", machine.threads}, {"cores", machine.cores}}},
-      {"memory", {{"total_bytes", machine.memory.total}, {"available_bytes", machine.memory.available}}}};
+      {"memory", {{"total_bytes", machine.memory.total}, {"available_bytes", machine.memory.available}}},
+      {"unpacks", machine.compressions}};
   if (machine.peaks) json["measured"] = to_json(*machine.peaks);
   return json;
 }
@@ -93,6 +96,7 @@ std::string to_text(const Machine& machine) {
   text += line("threads", fmt::format("{} of {} cores", machine.threads, machine.cores));
   text += line("memory", fmt::format("{}, {} available", gibibytes(machine.memory.total),
                                      gibibytes(machine.memory.available)));
+  text += line("unpacks texts", fmt::format("{}", fmt::join(machine.compressions, ", ")));
   return machine.peaks ? text + to_text(*machine.peaks) : text;
 }
 

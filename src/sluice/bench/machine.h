@@ -25,6 +25,7 @@ struct Machine {
   int threads = 0;
   int cores = 0;  // granted to this process
   SystemMemory memory = {};
+  std::vector<std::string> compressions = {};  // of texts that this build can unpack
   std::optional<Peaks> peaks = {};
 };
 

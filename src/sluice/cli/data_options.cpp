@@ -66,8 +66,8 @@ void declare(Options& options, DataOptions& target) {
   options.arguments(
       {.name = "FILE...",
        .value = "",
-       .text = "tokenize: a tokenizer.json or model directory, then texts (.txt, .jsonl, .gz of "
-               "either, -). info: a token shard. synth: none"},
+       .text = "tokenize: a tokenizer.json or model directory, then texts (.txt, .jsonl, packed or "
+               "not, -). info: a token shard. synth: none"},
       Presence::Optional, target.files);
   options.text({.name = "--out",
                 .value = "F",

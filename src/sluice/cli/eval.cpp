@@ -1,6 +1,7 @@
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
+#include "sluice/cli/text_format_option.h"
 #include "sluice/cli/use_case.h"
 #include "sluice/eval/evaluate.h"
 
@@ -11,6 +12,7 @@ struct EvalOptions {
   ModelInput model;
   std::string ids_file, against;
   std::vector<std::string> data;
+  TextFormatOption format;
   InterventionOptions interventions;
   int chunk = 512, chunks = 50;
 };
@@ -18,7 +20,10 @@ struct EvalOptions {
 TextSource source_of(const EvalOptions& options) {
   if (options.ids_file.empty() == options.data.empty())
     throw usage_error({.where = "eval", .what = "give either --data or --ids-file"});
-  return options.data.empty() ? TextSource(IdsFile{options.ids_file}) : DataFiles{options.data};
+  if (options.data.empty() && !options.format.word.empty())
+    throw usage_error({.where = "eval", .what = "--format is of --data"});
+  if (options.data.empty()) return IdsFile{options.ids_file};
+  return DataFiles{.paths = options.data, .format = options.format.format()};
 }
 
 ModelEvaluationRequest request_of(const EvalOptions& options, const Session& session) {
@@ -37,8 +42,10 @@ Action declare_eval(Options& options) {
   target->model.declare(options);
   options.list({.name = "--data",
                 .value = "FILE...",
-                .text = "Text: .txt, .jsonl with a text field, .gz of either, - for stdin; or token shards"},
+                .text = "Text: .txt, .jsonl with a text field, packed (.gz, .bz2, .xz, .zst) or not, - for "
+                        "stdin; or token shards"},
                target->data);
+  target->format.declare(options);
   options.text(
       {.name = "--ids-file", .value = "FILE", .text = "Token ids, separated by white space, instead of text"},
       target->ids_file);

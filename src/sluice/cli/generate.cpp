@@ -60,6 +60,8 @@ void run_prompts(const Session& session, const LoadedModel& model, PromptsReques
 void run(const GenerationOptions& command, const Session& session) {
   if (!command.prompts.empty() && !(command.prompt.text.empty() && command.prompt.ids.empty()))
     throw usage_error({.where = "generate", .what = "give only one of --prompt, --ids and --prompts"});
+  if (command.prompts.empty() && !command.format.word.empty())
+    throw usage_error({.where = "generate", .what = "--format is of --prompts"});
   Engine engine(session.options.engine());
   const LoadedModel model = command.model.open(engine, weight_type(session));
   const TextGenerationOptions options = command.generation(model);
@@ -67,7 +69,7 @@ void run(const GenerationOptions& command, const Session& session) {
     const std::vector<TokenId> prompt = command.prompt.tokens(model, "generate");
     run_prompt(session, model, {.prompt = prompt, .options = options});
   } else {
-    const std::vector<Prompt> prompts = read_prompts(model, command.prompts);
+    const std::vector<Prompt> prompts = read_prompts(model, command.prompts, command.format.format());
     run_prompts(session, model, {.prompts = prompts, .options = options});
   }
 }

@@ -10,6 +10,7 @@ void GenerationOptions::declare(Options& options) {
        .value = "FILE",
        .text = "Many prompts: a line each, or .jsonl with a text field; a line of JSON for each result"},
       prompts);
+  format.declare(options, "--prompts");
   interventions.declare(options);
   options.integer({.name = "--max-tokens",
                    .value = "N",

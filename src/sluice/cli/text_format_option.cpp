@@ -8,9 +8,9 @@ void TextFormatOption::declare(Options& options, const std::string& action) {
   options.choice(
       {.name = "--format",
        .value = "F",
-       .text = fmt::format("{}: what all texts are: text, one document; jsonl, one per line; auto, as their "
+       .text = fmt::format("{}hat all texts are: text, one document; jsonl, one per line; auto, as their "
                            "names say, and standard input is text (default: auto)",
-                           action),
+                           action.empty() ? "W" : action + ": w"),
        .words = {"auto", "text", "jsonl"}},
       word);
 }

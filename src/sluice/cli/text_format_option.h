@@ -12,8 +12,8 @@ namespace sluice::cli {
 struct TextFormatOption {
   std::string word = {};  // empty: not given
 
-  // `action` is the one of the command's actions that takes it.
-  void declare(Options& options, const std::string& action);
+  // `action` is the one of the command's actions that takes it, if it has several.
+  void declare(Options& options, const std::string& action = "");
 
   // None: as each file's name says.
   std::optional<TextFormat> format() const;

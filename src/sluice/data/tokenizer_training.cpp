@@ -37,12 +37,8 @@ std::vector<WordCount> count_words(const TokenizerTraining& training, const Thre
   WordCounter counter({.pattern = training.pattern, .special = training.special}, threads);
   for (const std::string& file : training.files) {
     control.stop_if_cancelled();
-    const TextFormat format = training.format.value_or(format_named(file));
-    if (file.ends_with(".gz")) {
-      counter.add(read_input(file), format, file);
-    } else {
-      counter.add_file(file, format);
-    }
+    const TextInput input(file, training.format);
+    counter.add(input.text(), input.format(), input_name(file));
   }
   std::vector<WordCount> words = counter.words();
   if (words.empty()) throw bad_input({.where = input_name(training.files.back()), .what = "no text in it"});

@@ -40,11 +40,16 @@ class Reader {
   }
 
   Tokens operator()(const DataFiles& files) const {
-    if (std::ranges::any_of(files.paths, is_token_shard)) return {tokens_of_shards(files.paths)};
+    if (std::ranges::any_of(files.paths, is_token_shard)) {
+      if (files.format) throw usage_error({.where = "--format", .what = "token shards have none"});
+      return {tokens_of_shards(files.paths)};
+    }
     std::string text;
     for (const std::string& path : files.paths) {
-      const char* end = format_named(path) == TextFormat::JsonLines ? "\n" : "";
-      for_each_document(path, [&](std::string_view document) { text.append(document).append(end); });
+      const TextFormat format = files.format.value_or(format_named(path));
+      const char* end = format == TextFormat::JsonLines ? "\n" : "";
+      for_each_document(
+          path, [&](std::string_view document) { text.append(document).append(end); }, files.format);
     }
     return (*this)(text);
   }

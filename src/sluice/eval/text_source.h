@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sluice/infer/loaded_model.h"
+#include "sluice/text/text_format.h"
 
 namespace sluice {
 
@@ -15,6 +16,7 @@ namespace sluice {
 // shards, all of them.
 struct DataFiles {
   std::vector<std::string> paths;
+  std::optional<TextFormat> format = {};  // of all texts; none: as their names say
 };
 
 // Token ids, written out.

@@ -129,13 +129,15 @@ GeneratedText generate_text(const LoadedModel& model, const TextGenerationReques
   return text;
 }
 
-std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path) {
+std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path,
+                                 std::optional<TextFormat> format) {
   std::vector<Prompt> prompts;
-  for_each_prompt(path, [&](std::string_view text) {
+  const auto add = [&](std::string_view text) {
     prompts.push_back({std::string(text), model.encode(text)});
     if (prompts.back().ids.empty())
       throw bad_input({.where = input_name(path), .what = "a prompt has no tokens"});
-  });
+  };
+  for_each_prompt(path, add, format);
   if (prompts.empty()) throw bad_input({.where = input_name(path), .what = "no prompts in it"});
   return prompts;
 }

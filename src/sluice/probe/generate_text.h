@@ -13,6 +13,7 @@
 #include "sluice/infer/loaded_model.h"
 #include "sluice/infer/sampler.h"
 #include "sluice/probe/intervention.h"
+#include "sluice/text/text_format.h"
 
 namespace sluice {
 
@@ -58,7 +59,8 @@ struct Prompt {
 
 // Every prompt of a file (data/text_reader.h says which), "-" for standard input. All are looked at before
 // the first is continued: a bad one at the end costs no hours.
-std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path);
+std::vector<Prompt> read_prompts(const LoadedModel& model, const std::string& path,
+                                 std::optional<TextFormat> format = {});
 
 struct ContinuedPrompt {
   std::string prompt;

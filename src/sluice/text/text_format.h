@@ -7,9 +7,12 @@ namespace sluice {
 
 enum class TextFormat { Plain, JsonLines };  // JsonLines: an object with a "text" per line
 
-// Gzipped or not. Standard input, "-", has no name that says anything: it is plain.
+// Packed or not. Standard input, "-", has no name that says anything: it is plain.
 inline TextFormat format_named(std::string_view path) {
-  return path.ends_with(".jsonl") || path.ends_with(".jsonl.gz") ? TextFormat::JsonLines : TextFormat::Plain;
+  for (const std::string_view packed : {".gz", ".bz2", ".xz", ".zst"}) {
+    if (path.ends_with(packed)) path.remove_suffix(packed.size());
+  }
+  return path.ends_with(".jsonl") ? TextFormat::JsonLines : TextFormat::Plain;
 }
 
 }  // namespace sluice

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "sluice/base/file.h"
 #include "sluice/text/lines.h"
 #include "sluice/text/nfc.h"
 
@@ -16,8 +15,6 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 // Longer words are counted in parts. They are no language, and a merge has to walk through them.
 constexpr std::size_t kLongestWord = 1024;
-
-constexpr std::size_t kMaxStream = std::size_t{1} << 34;
 
 bool is_ascii_alphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -80,16 +77,6 @@ WordCounter::WordCounter(Options options, const Threads& threads)
       normalization_(normalization_of(options.pattern)),
       pre_tokenizer_(pre_tokenizer_of(options.pattern)),
       special_(special_tokens(options.special)) {}
-
-void WordCounter::add_file(const std::filesystem::path& path, std::optional<TextFormat> asked) {
-  const TextFormat format = asked.value_or(format_named(path.native()));
-  if (path == "-") return add(read_text("/dev/stdin", kMaxStream), format, "standard input");
-  std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
-  if (!std::filesystem::is_regular_file(path, unknown))
-    return add(read_text(path, kMaxStream), format, path.string());
-  const MappedFile file(path);
-  add({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, format, path.string());
-}
 
 void WordCounter::add(std::string_view content, TextFormat format, const std::string& name) {
   const std::vector<std::string_view> pieces = pieces_of(content, format);

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,9 +28,6 @@ class WordCounter {
     std::vector<std::string> special = {};  // not part of any word
   };
   WordCounter(Options options, const Threads& threads);
-
-  // "-" is standard input. Without a format its name tells.
-  void add_file(const std::filesystem::path& path, std::optional<TextFormat> format = {});
 
   // The name is for errors.
   void add(std::string_view content, TextFormat format, const std::string& name);

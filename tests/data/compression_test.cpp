@@ -1,6 +1,8 @@
-#include "sluice/data/gzip.h"
+#include "sluice/data/compression.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "tests/base/expect_error.h"
 #include "tests/data/gzip_bytes.h"
@@ -24,7 +26,7 @@ std::string long_text(size_t size) {
 std::string unpacked(std::string_view bytes, size_t max_bytes = kPlenty) {
   // A copy on the heap, so that the address sanitizer sees a read beyond its end.
   const std::string copy(bytes);
-  return gunzip(copy, "f.gz", max_bytes);
+  return unpack(copy, Compression::Gzip, "f.gz", max_bytes);
 }
 
 TEST(Gzip, gives_the_text_back) {
@@ -63,9 +65,9 @@ TEST(Gzip, refuses_anything_else_behind_the_last_member) {
 TEST(Gzip, refuses_what_is_none) {
   for (const std::string bytes : {"", "x", "\x1f", "{\"text\": \"plain\"}", "PK\x03\x04"}) {
     EXPECT_BAD_INPUT(unpacked(bytes), "f.gz: not a gzip file");
-    EXPECT_FALSE(is_gzip(bytes));
+    EXPECT_FALSE(compression_of(bytes));
   }
-  EXPECT_TRUE(is_gzip(gzipped("")));
+  EXPECT_EQ(compression_of(gzipped("")), Compression::Gzip);
 }
 
 TEST(Gzip, refuses_a_file_that_is_cut_off_anywhere) {
@@ -111,6 +113,103 @@ TEST(Gzip, refuses_more_text_than_the_limit) {
   EXPECT_BAD_INPUT(unpacked(gzipped("x"), 0), "f.gz: too large when unpacked: expected at most 0 bytes");
   EXPECT_BAD_INPUT(unpacked(gzipped("four") + gzipped("four"), 7),
                    "f.gz: too large when unpacked: expected at most 7 bytes");
+}
+
+// "hello\n" as the programs of these names pack it.
+struct PackedHello {
+  Compression compression;
+  const char* name;
+  std::string_view hex;
+};
+
+constexpr PackedHello kPacked[] = {
+    {Compression::Bzip2, "bzip2",
+     "425a6839314159265359c1c080e2000001410000100244a00030cd00c3462997177245385090c1c080e2"},
+    {Compression::Xz, "xz",
+     "fd377a585a000004e6d6b4460200210116000000742fe5a301000568656c6c6f0a000000a56097f194f6fde000011e06c12fa4"
+     "1d1fb6f37d010000000004595a"},
+    {Compression::Zstd, "zstd", "28b52ffd045831000068656c6c6f0a5388bd91"},
+};
+
+std::string from_hex(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  return bytes;
+}
+
+class OptionalCompression : public testing::TestWithParam<PackedHello> {
+ protected:
+  void SetUp() override {
+    const auto built_in = built_in_compressions();
+    if (std::ranges::find(built_in, GetParam().compression) == built_in.end()) {
+      EXPECT_BAD_INPUT(text_of(packed_), "f: packed with " + name() +
+                                             ", which this sluice was built without (" +
+                                             "unpack it first, with " + name() + " -d)");
+      GTEST_SKIP() << "built without";
+    }
+  }
+
+  std::string text_of(const std::string& bytes, size_t max_bytes = kPlenty) const {
+    return unpack(bytes, GetParam().compression, "f", max_bytes);
+  }
+  std::string name() const { return GetParam().name; }
+
+  const std::string packed_ = from_hex(GetParam().hex);
+};
+
+TEST_P(OptionalCompression, is_known_by_the_first_bytes) {
+  EXPECT_EQ(compression_of(packed_), GetParam().compression);
+  EXPECT_EQ(name_of(GetParam().compression), name());
+}
+
+TEST_P(OptionalCompression, gives_the_text_of_all_members_back) {
+  EXPECT_EQ(text_of(packed_), "hello\n");
+  EXPECT_EQ(text_of(packed_ + packed_ + packed_), "hello\nhello\nhello\n");
+  EXPECT_EQ(text_of(packed_ + std::string(8, '\0')), "hello\n");
+}
+
+TEST_P(OptionalCompression, refuses_a_file_that_is_cut_off_or_has_something_behind) {
+  for (size_t size = packed_.size() - 1; compression_of(packed_.substr(0, size)); --size) {
+    EXPECT_BAD_INPUT(text_of(packed_.substr(0, size)), "f: the " + name() + " file is cut off");
+  }
+  EXPECT_BAD_INPUT(text_of(packed_ + "x"), "f: the " + name() + " file is damaged");
+  EXPECT_BAD_INPUT(text_of("hello"), "f: not a " + name() + " file");
+  EXPECT_BAD_INPUT(text_of(""), "f: not a " + name() + " file");
+}
+
+TEST_P(OptionalCompression, reads_the_same_text_or_refuses_whichever_byte_is_damaged) {
+  for (size_t at = 0; at < packed_.size(); ++at) {
+    std::string damaged = packed_;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    try {
+      EXPECT_EQ(text_of(damaged), "hello\n") << "byte " << at;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::BadInput) << "byte " << at;
+    }
+  }
+}
+
+TEST_P(OptionalCompression, refuses_more_text_than_the_limit) {
+  EXPECT_EQ(text_of(packed_, 6), "hello\n");
+  EXPECT_BAD_INPUT(text_of(packed_ + packed_, 11), "f: too large when unpacked: expected at most 11 bytes");
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, OptionalCompression, testing::ValuesIn(kPacked),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Compression, is_known_by_the_ending_of_a_name) {
+  EXPECT_EQ(compression_named("a.txt.gz"), Compression::Gzip);
+  EXPECT_EQ(compression_named("a.jsonl.bz2"), Compression::Bzip2);
+  EXPECT_EQ(compression_named("a.xz"), Compression::Xz);
+  EXPECT_EQ(compression_named("a.zst"), Compression::Zstd);
+  EXPECT_EQ(compression_named("a.txt"), std::nullopt);
+  EXPECT_EQ(compression_named("-"), std::nullopt);
+}
+
+TEST(Compression, is_not_seen_in_text_that_begins_alike) {
+  for (const char* text : {"BZh is an abbreviation", "BZh9 as well", "(", "P", "7zXZ", "", "\xfd"})
+    EXPECT_EQ(compression_of(text), std::nullopt) << text;
 }
 
 }  // namespace
