@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <sstream>
 
 #include "sluice/base/json.h"
 #include "tests/base/expect_error.h"
@@ -120,8 +121,37 @@ TEST_F(Evaluations, refuse_an_intervention_that_met_no_token) {
 }
 
 TEST_F(Evaluations, refuse_a_likelihood_that_is_not_finite) {
-  EXPECT_ERROR(evaluate(model_, request({}, {"attn.gate scale=1e38", "attn.out scale=1e38"})),
-               ErrorKind::Failed, model_.path().string() + ": the likelihood of the text is not finite");
+  const std::string what = model_.path().string() + ": the likelihood of the text is not finite";
+  EXPECT_ERROR(evaluate(model_, request({}, {"attn.gate scale=1e38", "layers.1.attn.out scale=1e38"})),
+               ErrorKind::Failed,
+               what + " (the first value that is not: layers.0.mlp.input, which is nan at token 0)");
+  EXPECT_ERROR(evaluate(model_, request({}, {"final.norm scale=3e38"})), ErrorKind::Failed,
+               what + " (the first value that is not: logits)");
+}
+
+// Its squares overflow in the next norm. Divided by infinity, all would be zero and every token equally
+// likely.
+TEST_F(Evaluations, refuse_values_that_are_finite_but_too_large) {
+  EXPECT_ERROR(evaluate(model_, request({}, {"layers.1.resid set=1e38"})), ErrorKind::Failed,
+               model_.path().string() +
+                   ": the likelihood of the text is not finite (the first value that is not: "
+                   "layers.2.attn.input, which is nan at token 0)");
+}
+
+TEST_F(Evaluations, warn_once_of_chunks_beyond_the_positions_of_the_model) {
+  const std::vector<TokenId> ids(static_cast<size_t>(model_.config().positions) + 1, 7);
+  std::ostringstream said;
+  Log log(LogLevel::Normal, said);
+  ModelEvaluationRequest asked{.model = model_.path(), .source = ids, .against = DType::BF16};
+  asked.chunks.length = model_.config().positions;
+  evaluate_model(engine_, asked, {.log = &log});
+  EXPECT_EQ(said.str(), "");
+  asked.chunks.length = model_.config().positions + 1;
+  evaluate_model(engine_, asked, {.log = &log});
+  EXPECT_EQ(
+      said.str(),
+      "sluice: warning: a chunk has 257 tokens, the model is made for 256 (max_position_embeddings): what "
+      "comes after may be poor\n");
 }
 
 TEST_F(Evaluations, report_chunks_and_stop_when_they_are_cancelled) {

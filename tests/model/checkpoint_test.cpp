@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "sluice/io/f16.h"
 #include "sluice/ops/weight.h"
@@ -236,6 +238,46 @@ TEST_F(Checkpoints, are_directories) {
   EXPECT_BAD_INPUT(Checkpoint{file}, file.string() + hint);
   fs::create_directory(model());
   EXPECT_THROW(Checkpoint{model()}, Error) << "no config.json in it";
+}
+
+// A model with one value changed, in the parameter of that number.
+void write_with(const fs::path& directory, const ModelConfig& config, StoredType type, size_t changed,
+                float value) {
+  MemoryPool pool;
+  const Decoder decoder(config);
+  const auto values = [&](size_t parameter) {
+    const Tensor tensor = random_values(pool, decoder, parameter);
+    if (parameter == changed) tensor.data<float>()[3] = value;
+    return tensor;
+  };
+  write_model(directory, config,
+              checkpoint_tensors(decoder, pool, {.values = values, .stored_type = all(type)}));
+}
+
+TEST_F(Checkpoints, with_a_weight_that_is_not_finite_are_refused_with_its_place) {
+  const ModelConfig config = small_model();
+  const std::string name = Decoder(config).parameters()[2].parameter->name;
+  for (const StoredType type : {StoredType::F32, StoredType::BF16, StoredType::F16}) {
+    write_with(model(), config, type, 2, -std::numeric_limits<float>::infinity());
+    for (const DType dtype : {DType::F32, DType::BF16, DType::I8}) {
+      Engine engine;
+      EXPECT_BAD_INPUT(load_model(engine, model(), dtype),
+                       (model() / "model.safetensors").string() + ": " + name +
+                           "[3] is -inf: expected finite weights (--allow-nonfinite loads it all the same)");
+      EXPECT_NO_THROW(load_model(engine, model(), dtype, NonFinite::Allowed));
+    }
+  }
+}
+
+// Values of the file, wherever the parameters are packed; a norm as well as a matrix.
+TEST_F(Checkpoints, with_any_weight_that_is_not_finite_are_refused) {
+  const ModelConfig config = small_model(GateLayout::PackedPerGroup, {{}});
+  const size_t count = Decoder(config).parameters().size();
+  for (size_t changed = 0; changed < count; ++changed) {
+    write_with(model(), config, StoredType::F32, changed, std::nanf(""));
+    Engine engine;
+    EXPECT_THROW(load_model(engine, model(), DType::F32), Error) << changed;
+  }
 }
 
 }  // namespace

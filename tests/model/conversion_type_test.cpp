@@ -45,6 +45,31 @@ TEST_F(Conversions, values_that_f16_cannot_hold_are_refused_by_name) {
   EXPECT_FALSE(fs::exists(path("f16")));
 }
 
+// The largest floats lie nearer to infinity than to the largest bf16.
+TEST_F(Conversions, values_that_bf16_cannot_hold_are_refused_by_name) {
+  MemoryPool pool;
+  const ModelConfig config = small_model();
+  const Decoder decoder(config);
+  const auto write = [&](const char* name, float value) {
+    const auto values = [&](size_t parameter) {
+      const Tensor tensor = random_values(pool, decoder, parameter);
+      if (parameter == 1) tensor.data<float>()[0] = value;
+      return tensor;
+    };
+    write_model(path(name), config,
+                checkpoint_tensors(decoder, pool, {.values = values, .stored_type = [](size_t) {
+                                                     return StoredType::F32;
+                                                   }}));
+  };
+  const Conversion bf16{.dtype = StoredType::BF16};
+  write("just", 0x1.FEFFFEp127F);
+  EXPECT_NO_THROW(convert_model(path("just"), path("out"), bf16));
+  write("large", -0x1.FFp127F);
+  EXPECT_BAD_INPUT(convert_model(path("large"), path("bf16"), bf16),
+                   decoder.parameters()[1].parameter->name +
+                       ": cannot be written in bf16: expected values up to 3.39e38, got -3.3961776e+38");
+}
+
 TEST_F(Conversions, all_tensors_get_the_type_asked_for_rounded_to_nearest) {
   for (const std::string name : {"tiny_baseline", "tiny_gate_headwise", "tiny_gate_elementwise"}) {
     const fs::path source = golden(name);

@@ -79,6 +79,34 @@ TEST_F(TextGeneration, warns_beyond_the_positions_of_the_model) {
   EXPECT_NE(said.str().find("max_position_embeddings"), std::string::npos) << said.str();
 }
 
+TEST_F(TextGeneration, warns_of_choices_that_greedy_generation_does_not_make) {
+  const auto warning = [&](const SamplerOptions& sampler) {
+    std::ostringstream said;
+    Log log(LogLevel::Normal, said);
+    generate_text(model_, {.prompt = {1}, .options = {.sampler = sampler, .max_tokens = 1}}, {.log = &log});
+    return said.str();
+  };
+  EXPECT_EQ(warning({}), "");
+  EXPECT_EQ(warning({.temperature = 1, .top_k = 5, .top_p = 0.5, .min_p = 0.1}), "");
+  EXPECT_EQ(warning({.top_k = 5, .min_p = 0.1}),
+            "sluice: warning: --top-k, --min-p without effect: at temperature 0 the likeliest token is taken "
+            "(--temperature 1 samples)\n");
+  EXPECT_EQ(warning({.top_p = 0.5}).find("sluice: warning: --top-p without effect"), 0U);
+}
+
+TEST_F(TextGeneration, fails_where_logits_are_not_finite) {
+  TextGenerationRequest asked = request("ab", 5);
+  asked.options.interventions = {
+      parse_intervention("layers.2.attn.out set=3e38 positions=3", model_.config())};
+  int arrived = 0;
+  asked.arrived = [&](std::optional<TokenId>, std::string_view) { ++arrived; };
+  EXPECT_ERROR(
+      generate_text(model_, asked), ErrorKind::Failed,
+      "the logits are not finite (the first value that is not: layers.2.mlp.input, which is nan at token "
+      "3)");
+  EXPECT_EQ(arrived, 2) << "those before it were";
+}
+
 TEST_F(TextGeneration, continues_many_prompts_as_it_would_each) {
   std::vector<std::string> finished;
   const ContinuedPrompts all = continue_prompts(

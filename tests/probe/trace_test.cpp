@@ -2,6 +2,7 @@
 #include "sluice/probe/trace.h"
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
@@ -56,6 +57,26 @@ TEST_F(Traces, refuse_what_fits_nothing_in_the_model) {
                "--capture: the model has no \"attn.gate_g5\"");
   EXPECT_ERROR(trace(model_, request({}, {"attn.gate set=1 positions=5-"})), ErrorKind::Usage,
                "intervention at attn.gate: no token of the text has such a position");
+}
+
+TEST_F(Traces, refuse_layers_that_the_model_does_not_have) {
+  EXPECT_ERROR(trace(model_, request({"layers.1-3.attn.q"})), ErrorKind::Usage,
+               "--capture \"layers.1-3.attn.q\": no such layer: expected 0 to 2, got 3");
+}
+
+TEST_F(Traces, with_values_that_are_not_finite_are_refused_or_told) {
+  const std::vector<std::string> changes = {"layers.1.mlp.out set=3e38 positions=1",
+                                            "layers.1.mlp.out scale=10"};
+  EXPECT_THROW(trace(model_, request({}, changes)), Error);
+  const LoadedModel allowing(engine_, model_.path(), {.nonfinite = NonFinite::Allowed});
+  std::ostringstream said;
+  Log log(LogLevel::Normal, said);
+  const CapturedTrace traced = trace(allowing, request({}, changes), {.log = &log});
+  EXPECT_EQ(traced.ids.size(), 3U);
+  EXPECT_NE(said.str().find("values of the trace are not finite (the first value that is not: "
+                            "layers.1.mlp.out, which is inf at token 1)"),
+            std::string::npos)
+      << said.str();
 }
 
 TEST_F(Traces, report_layers_and_stop_when_they_are_cancelled) {

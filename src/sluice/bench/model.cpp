@@ -6,7 +6,7 @@
 
 #include "sluice/bench/figures.h"
 #include "sluice/infer/generator.h"
-#include "sluice/model/checkpoint.h"
+#include "sluice/infer/positions.h"
 #include "sluice/model/count.h"
 
 namespace sluice::bench {
@@ -43,6 +43,10 @@ int64_t weight_bytes(const Decoder& decoder) {
   return static_cast<int64_t>(bytes);
 }
 
+std::unique_ptr<Decoder> loaded(Engine& engine, const ModelRequest& request) {
+  return load_model(engine, request.model, request.dtype, request.nonfinite);
+}
+
 ModelSpeed speed_of(const char* what, const ModelRequest& request, const Engine& engine,
                     const Decoder& decoder) {
   return {.what = what,
@@ -55,9 +59,10 @@ ModelSpeed speed_of(const char* what, const ModelRequest& request, const Engine&
 }  // namespace
 
 ModelSpeed measure_prefill(Engine& engine, const ModelRequest& request, const JobControl& control) {
-  const std::unique_ptr<Decoder> decoder = load_model(engine, request.model, request.dtype);
+  const std::unique_ptr<Decoder> decoder = loaded(engine, request);
   const ModelConfig& config = decoder->config();
   const int64_t tokens = request.tokens == 0 ? 512 : request.tokens;
+  warn_beyond_positions(config, "the prompt has", tokens, control);
   const std::vector<int32_t> prompt = some_prompt(tokens, config.vocabulary);
   const Precision precision = request.dtype == DType::BF16 ? Precision::Bf16 : Precision::F32;
   Generator generator(Context{engine}.with_packing(Packing::Keep), *decoder);
@@ -74,10 +79,12 @@ ModelSpeed measure_prefill(Engine& engine, const ModelRequest& request, const Jo
 }
 
 ModelSpeed measure_decode(Engine& engine, const ModelRequest& request, const JobControl& control) {
-  const std::unique_ptr<Decoder> decoder = load_model(engine, request.model, request.dtype);
+  const std::unique_ptr<Decoder> decoder = loaded(engine, request);
   const std::vector<int32_t> prompt = some_prompt(8, decoder->config().vocabulary);
   const int64_t generated = request.tokens == 0 ? 32 : request.tokens;
   SLUICE_ASSERT(generated > 1, "measure_decode: {} new tokens, of which the first is not decoded", generated);
+  warn_beyond_positions(decoder->config(), "the prompt and the new tokens have",
+                        std::ssize(prompt) + generated, control);
   Generator generator(Context{engine}, *decoder);
   const auto seconds = [&] { return generator.generate(prompt, {.max_tokens = generated}).decode_seconds; };
   ModelSpeed speed = speed_of("decode", request, engine, *decoder);

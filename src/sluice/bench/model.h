@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sluice/bench/token_rate.h"
+#include "sluice/model/checkpoint.h"
 
 namespace sluice::bench {
 
@@ -14,6 +15,7 @@ struct ModelRequest {
   DType dtype = DType::F32;  // of its matrices: F32, BF16 or I8
   int64_t tokens = 0;        // 0: the usual number
   int repetitions = 5;
+  NonFinite nonfinite = NonFinite::Refused;  // weights
 };
 
 struct ModelSpeed {

@@ -24,7 +24,8 @@ bench::ModelRequest model_request(const BenchOptions& options, const Session& se
   return {.model = options.model,
           .dtype = weight_type(session),
           .tokens = options.tokens.value_or(0),
-          .repetitions = options.repetitions()};
+          .repetitions = options.repetitions(),
+          .nonfinite = options.weights.nonfinite()};
 }
 
 // A run's configuration, or a default one that is made of the changes.

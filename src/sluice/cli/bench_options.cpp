@@ -90,6 +90,7 @@ void declare(Options& options, BenchOptions& target) {
                target.data);
   options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of that configuration"},
                    target.changes);
+  target.weights.declare(options);
 }
 
 void check(const BenchOptions& options, const CommonOptions& common) {
@@ -102,6 +103,7 @@ void check(const BenchOptions& options, const CommonOptions& common) {
   refuse_unless(takes(Takes::Model) || takes(Takes::Config), !options.model.empty(), "model");
   refuse_unless(takes(Takes::Tokens), options.tokens.has_value(), "--tokens");
   refuse_unless(takes(Takes::Tokens), common.dtype == "int8", "--dtype int8");
+  refuse_unless(takes(Takes::Tokens), options.weights.allow, "--allow-nonfinite");
   refuse_unless(takes(Takes::Repeat), options.repeat.has_value(), "--repeat");
   refuse_unless(takes(Takes::Data), !options.data.empty(), "--data");
   refuse_unless(takes(Takes::Shape), !options.shapes.empty(), "--shape");

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sluice/bench/table.h"
-#include "sluice/cli/command.h"
+#include "sluice/cli/model_input.h"
 
 namespace sluice::cli {
 
@@ -15,6 +15,7 @@ struct BenchOptions {
   std::string what, model;
   std::vector<std::string> data, shapes, changes;
   std::optional<std::int64_t> tokens, repeat;
+  NonFiniteOption weights;
 
   int repetitions() const { return static_cast<int>(repeat.value_or(5)); }
 

@@ -1,4 +1,5 @@
 #include "sluice/cli/commands.h"
+#include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
 #include "sluice/model/conversion.h"
 
@@ -7,6 +8,7 @@ namespace {
 
 struct ConvertOptions {
   std::string in, out, layout;
+  NonFiniteOption weights;
 };
 
 std::optional<GateLayout> layout_named(const std::string& name) {
@@ -25,7 +27,8 @@ std::optional<StoredType> type_named(const std::string& name) {
 
 void run(const ConvertOptions& request, const Session& session) {
   const Conversion conversion{.layout = layout_named(request.layout),
-                              .dtype = type_named(session.options.dtype)};
+                              .dtype = type_named(session.options.dtype),
+                              .nonfinite = request.weights.nonfinite()};
   const WrittenModel written = convert_model(request.in, request.out, conversion, job_control(session));
   print_result(session, written);
 }
@@ -41,6 +44,7 @@ Action declare_convert(Options& options) {
                           "q_proj, per head), separate (a tensor of its own) (default: as it is)",
                   .words = {"official", "qwen3-next", "separate"}},
                  request->layout);
+  request->weights.declare(options);
   return [request](const Session& session) { run(*request, session); };
 }
 

@@ -27,12 +27,11 @@ TextSource source_of(const EvalOptions& options) {
 }
 
 ModelEvaluationRequest request_of(const EvalOptions& options, const Session& session) {
-  ModelEvaluationRequest request{
-      .model = options.model.path,
-      .options = {.dtype = weight_type(session), .tokenizer = options.model.tokenizer},
-      .source = source_of(options),
-      .chunks = {.length = options.chunk, .at_most = options.chunks},
-      .interventions = options.interventions.texts};
+  ModelEvaluationRequest request{.model = options.model.path,
+                                 .options = options.model.options(weight_type(session)),
+                                 .source = source_of(options),
+                                 .chunks = {.length = options.chunk, .at_most = options.chunks},
+                                 .interventions = options.interventions.texts};
   if (!options.against.empty()) request.against = sluice::weight_type(options.against);
   return request;
 }

@@ -14,12 +14,18 @@ DType weight_type(const Session& session) {
   return session.options.dtype.empty() ? DType::F32 : sluice::weight_type(session.options.dtype);
 }
 
+void NonFiniteOption::declare(Options& options) {
+  options.flag("--allow-nonfinite", allow,
+               "Load weights that are NaN or infinite; without it they are refused");
+}
+
 void ModelInput::declare(Options& options) {
   options.argument({.name = "MODEL", .value = "", .text = "A model directory"}, Presence::Required, path);
   options.text({.name = "--tokenizer",
                 .value = "FILE|bytes",
                 .text = "A tokenizer.json in place of the model's own; bytes: its tokens are the 256 bytes"},
                tokenizer);
+  weights.declare(options);
 }
 
 void PromptOptions::declare(Options& options) {

@@ -13,14 +13,24 @@ Command::Dtype model_dtype();
 // What --dtype says, f32 if it is not given.
 DType weight_type(const Session& session);
 
-// MODEL and --tokenizer.
-struct ModelInput {
-  std::string path, tokenizer;
+// --allow-nonfinite, of every command that loads a model.
+struct NonFiniteOption {
+  bool allow = false;
 
   void declare(Options& options);
-  LoadedModel open(Engine& engine, DType dtype) const {
-    return {engine, path, {.dtype = dtype, .tokenizer = tokenizer}};
+  NonFinite nonfinite() const { return allow ? NonFinite::Allowed : NonFinite::Refused; }
+};
+
+// MODEL, --tokenizer and --allow-nonfinite.
+struct ModelInput {
+  std::string path, tokenizer;
+  NonFiniteOption weights = {};
+
+  void declare(Options& options);
+  ModelOptions options(DType dtype) const {
+    return {.dtype = dtype, .tokenizer = tokenizer, .nonfinite = weights.nonfinite()};
   }
+  LoadedModel open(Engine& engine, DType dtype) const { return {engine, path, options(dtype)}; }
 };
 
 // A prompt given as --prompt TEXT or --ids LIST; exactly one of them.

@@ -7,6 +7,8 @@
 #include <numbers>
 
 #include "sluice/base/error.h"
+#include "sluice/infer/nonfinite_tap.h"
+#include "sluice/infer/positions.h"
 
 namespace sluice {
 namespace {
@@ -21,6 +23,11 @@ std::vector<ChunkNll> chunk_nlls(const LoadedModel& model, const ChunkedText& te
     control.stop_if_cancelled();
     control.report("chunks", i, text.chunks());
     results.push_back(chunk_nll(context, model.decoder(), text.chunk(i)));
+    if (!std::isfinite(results.back().sum)) {
+      const auto inputs = text.chunk(i).first(static_cast<size_t>(text.chunk_length) - 1);
+      throw not_finite("the likelihood of the text is", context, model.decoder(), inputs)
+          .inside(model.path().string());
+    }
   }
   control.report("chunks", text.chunks(), text.chunks());
   return results;
@@ -36,6 +43,7 @@ std::optional<double> bits_per_byte(const Perplexity& result, const ChunkedText&
 
 Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, const JobControl& control) {
   const ChunkedText& text = request.text;
+  warn_beyond_positions(model.config(), "a chunk has", text.chunk_length, control);
   // Without an intervention no probe: then values that are only there to be seen are not computed.
   std::optional<Intervener> intervener;
   if (!request.interventions.empty()) intervener.emplace(request.interventions);
@@ -44,9 +52,6 @@ Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, 
   evaluation.chunks = chunk_nlls(model, text, intervener ? &*intervener : nullptr, control);
   if (intervener) intervener->check_effect();
   evaluation.perplexity = perplexity(evaluation.chunks);
-  if (!std::isfinite(evaluation.perplexity.nll)) {
-    throw failure({.where = model.path().string(), .what = "the likelihood of the text is not finite"});
-  }
   evaluation.bits_per_byte = bits_per_byte(evaluation.perplexity, text);
   return evaluation;
 }
@@ -66,16 +71,19 @@ Evaluation evaluate_model(Engine& engine, const ModelEvaluationRequest& request,
          .hint = "--dtype says what is compared with it"});
   }
   EvaluationRequest chunked;
-  const auto evaluated = [&](DType dtype) {
+  const auto evaluated = [&](DType dtype, const JobControl& job) {
     ModelOptions options = request.options;
     options.dtype = dtype;
     const LoadedModel model(engine, request.model, options);
     if (chunked.text.tokens.empty()) chunked.text = read_chunks(model, request.source, request.chunks);
     chunked.interventions = parse_interventions(request.interventions, model.config());
-    return evaluate(model, chunked, control);
+    return evaluate(model, chunked, job);
   };
-  Evaluation evaluation = evaluated(request.options.dtype);
-  return request.against ? compared(std::move(evaluation), evaluated(*request.against)) : evaluation;
+  Evaluation evaluation = evaluated(request.options.dtype, control);
+  if (!request.against) return evaluation;
+  JobControl without_log = control;  // the text is the same: what there is to say of it has been said
+  without_log.log = nullptr;
+  return compared(std::move(evaluation), evaluated(*request.against, without_log));
 }
 
 ordered_json to_json(const Evaluation& evaluation) {

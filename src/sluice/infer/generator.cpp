@@ -1,6 +1,7 @@
 #include "sluice/infer/generator.h"
 
 #include "sluice/base/stopwatch.h"
+#include "sluice/infer/nonfinite_tap.h"
 
 namespace sluice {
 
@@ -18,6 +19,13 @@ std::span<const float> Generator::advance(std::span<const int32_t> ids) {
   return logits_.values<float>();
 }
 
+void Generator::check_finite(std::span<const int32_t> prompt, std::span<const int32_t> added) const {
+  if (is_finite(logits_)) return;
+  std::vector<int32_t> ids(prompt.begin(), prompt.end());
+  ids.insert(ids.end(), added.begin(), added.end());
+  throw not_finite("the logits are", context_, decoder_, ids);
+}
+
 Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOptions& options,
                                const std::function<bool(int32_t)>& arrived) {
   SLUICE_ASSERT(!prompt.empty(), "generate: an empty prompt");
@@ -28,6 +36,7 @@ Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOp
   std::span<const float> logits = advance(prompt);
   generation.prompt_seconds = stopwatch.lap();
   while (static_cast<int64_t>(generation.ids.size()) < options.max_tokens) {
+    check_finite(prompt, generation.ids);
     const int32_t id = sampler.next(logits);
     if (options.stop.contains(id)) break;
     generation.ids.push_back(id);

@@ -25,13 +25,15 @@ class Generator {
  public:
   Generator(const Context& context, const Decoder& decoder) : context_(context), decoder_(decoder) {}
 
-  // Calls `arrived` with every new token; false from it ends the generation.
+  // Calls `arrived` with every new token; false from it ends the generation. Fails if logits are not finite:
+  // no token is the next then.
   Generation generate(std::span<const int32_t> prompt, const GenerateOptions& options,
                       const std::function<bool(int32_t)>& arrived = {});
 
  private:
   // Logits after the last of `ids`, which follow the tokens so far.
   std::span<const float> advance(std::span<const int32_t> ids);
+  void check_finite(std::span<const int32_t> prompt, std::span<const int32_t> added) const;
 
   Context context_;
   const Decoder& decoder_;

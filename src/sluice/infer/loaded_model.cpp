@@ -6,7 +6,6 @@
 #include <array>
 
 #include "sluice/base/error.h"
-#include "sluice/model/checkpoint.h"
 
 namespace sluice {
 namespace {
@@ -43,8 +42,9 @@ LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, cons
     : engine_(engine),
       path_(path),
       dtype_(options.dtype),
+      nonfinite_(options.nonfinite),
       tokenizer_(tokenizer_of(path, options.tokenizer)),
-      decoder_(load_model(engine, path, options.dtype)) {}
+      decoder_(load_model(engine, path, options.dtype, options.nonfinite)) {}
 
 const Tokenizer& LoadedModel::tokenizer() const {
   if (tokenizer_) return *tokenizer_;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sluice/model/decoder.h"
+#include "sluice/model/checkpoint.h"
 #include "sluice/text/tokenizer.h"
 
 namespace sluice {
@@ -20,6 +20,7 @@ std::string_view weight_type_name(DType dtype);
 struct ModelOptions {
   DType dtype = DType::F32;    // of the matrices, whatever the file has: F32, BF16 or I8
   std::string tokenizer = {};  // as Tokenizer::named() takes it; empty: the model's own, if it has one
+  NonFinite nonfinite = NonFinite::Refused;  // weights, and what a trace shows
 };
 
 class LoadedModel {
@@ -30,6 +31,7 @@ class LoadedModel {
   const std::filesystem::path& path() const { return path_; }
   const ModelConfig& config() const { return decoder_->config(); }
   DType dtype() const { return dtype_; }
+  NonFinite nonfinite() const { return nonfinite_; }
   Engine& engine() const { return engine_; }
   const Decoder& decoder() const { return *decoder_; }
 
@@ -52,6 +54,7 @@ class LoadedModel {
   Engine& engine_;
   std::filesystem::path path_;
   DType dtype_;
+  NonFinite nonfinite_;
   std::optional<Tokenizer> tokenizer_;
   std::unique_ptr<Decoder> decoder_;
 };

@@ -8,6 +8,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "sluice/io/elements.h"
+#include "sluice/io/nonfinite.h"
 #include "sluice/model/config_reader.h"
 
 namespace sluice {
@@ -50,7 +51,7 @@ DType exact_type(StoredType stored) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::filesystem::path& directory) {
+Checkpoint::Checkpoint(const std::filesystem::path& directory, NonFinite nonfinite) : nonfinite_(nonfinite) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(directory, unknown)) {
     throw bad_input({.where = directory.string(),
@@ -63,10 +64,29 @@ Checkpoint::Checkpoint(const std::filesystem::path& directory) {
   compare_names(directory.string(), config(), *store_, parts_);
 }
 
+// A part at a time is in memory: a matrix that is then quantised or copied need not be there as a whole.
+void Checkpoint::check_finite(const std::string& tensor) const {
+  constexpr size_t kPart = size_t{1} << 24;  // bytes; whole elements of every type
+  const StoredType type = store_->info(tensor).dtype;
+  const std::span<const std::byte> bytes = store_->bytes(tensor);
+  for (size_t first = 0; first < bytes.size(); first += kPart) {
+    const auto part = bytes.subspan(first, std::min(kPart, bytes.size() - first));
+    const auto found = first_nonfinite(part, type, threads_);
+    forget_mapped_pages(part);
+    if (!found) continue;
+    const auto index = static_cast<int64_t>(first / size_of(type)) + found->index;
+    throw bad_input({.where = store_->file_name(tensor),
+                     .what = fmt::format("{}[{}] is {}", tensor, index, found->value),
+                     .expected = "finite weights",
+                     .hint = "--allow-nonfinite loads it all the same"});
+  }
+}
+
 Tensor Checkpoint::read(MemoryPool& pool, size_t parameter, DType dtype) const {
   const auto& [name, shape, rows] = parts_[parameter];
+  store_->check({.name = name, .shape = shape, .dtype = dtype});
+  if (nonfinite_ == NonFinite::Refused) check_finite(name);
   if (rows.empty()) {
-    store_->check({.name = name, .shape = shape, .dtype = dtype});
     const std::byte* stored = store_->bytes(name).data();
     const bool aligned = reinterpret_cast<uintptr_t>(stored) % size_of(dtype) == 0;
     const bool same = store_->info(name).dtype == stored_type_of(dtype);
@@ -108,6 +128,7 @@ void Checkpoint::load_matrix(Engine& engine, size_t parameter, DType dtype) {
 }
 
 std::unique_ptr<Decoder> Checkpoint::load(Engine& engine, DType dtype) && {
+  threads_ = engine.threads();
   for (size_t i = 0; i < parts_.size(); ++i) {
     const NamedParameter& named = decoder_->parameters()[i];
     if (named.shape.rank() == 1) {

@@ -9,10 +9,14 @@
 
 namespace sluice {
 
+// Weights that are NaN or infinite: whatever is computed with them is meaningless. Allowed to people who
+// study that.
+enum class NonFinite { Refused, Allowed };
+
 class Checkpoint {
  public:
   // Tensors that are missing or unexpected are bad input that lists them.
-  explicit Checkpoint(const std::filesystem::path& directory);
+  explicit Checkpoint(const std::filesystem::path& directory, NonFinite nonfinite = NonFinite::Refused);
 
   const ModelConfig& config() const { return decoder_->config(); }
   const TensorStore& store() const { return *store_; }
@@ -21,7 +25,8 @@ class Checkpoint {
   const Decoder& decoder() const { return *decoder_; }
 
   // A parameter's values, F32 or BF16. Not copied where the file has them in that type: then they stay in the
-  // mapping, which the tensor keeps alive.
+  // mapping, which the tensor keeps alive. Bad input with the place of the first that is not finite, unless
+  // that is allowed.
   Tensor read(MemoryPool& pool, size_t parameter, DType dtype) const;
 
   StoredType stored_type(size_t parameter) const { return store_->info(parts_[parameter].tensor).dtype; }
@@ -31,17 +36,20 @@ class Checkpoint {
   std::unique_ptr<Decoder> load(Engine& engine, DType dtype) &&;
 
  private:
+  void check_finite(const std::string& tensor) const;
   Int8Matrix read_int8(Engine& engine, size_t parameter) const;
   void load_matrix(Engine& engine, size_t parameter, DType dtype);
 
   std::unique_ptr<Decoder> decoder_;
   std::shared_ptr<const TensorStore> store_;
   std::vector<StoredPart> parts_;  // of decoder_'s parameters
+  NonFinite nonfinite_;
+  Threads threads_{1};  // that look for values that are not finite
 };
 
 inline std::unique_ptr<Decoder> load_model(Engine& engine, const std::filesystem::path& directory,
-                                           DType dtype) {
-  return Checkpoint(directory).load(engine, dtype);
+                                           DType dtype, NonFinite nonfinite = NonFinite::Refused) {
+  return Checkpoint(directory, nonfinite).load(engine, dtype);
 }
 
 }  // namespace sluice

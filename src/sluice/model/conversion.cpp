@@ -106,17 +106,23 @@ Tensor restyled(MemoryPool& pool, const Tensor& norm, WeightStyle to) {
   return other;
 }
 
-// Larger ones would become infinite.
-void check_f16(const Tensor& values, const NamedParameter& named) {
-  constexpr float kTooLarge = 65520.0F;  // halfway between the largest f16 and what would follow it
+// From here on a value rounds to infinity: halfway between the largest number of the type and what would
+// follow.
+float too_large_for(StoredType type) {
+  return type == StoredType::F16 ? 65520.0F : 0x1.FFp127F;
+}
+
+void check_range(const Tensor& values, StoredType type, const NamedParameter& named) {
+  if (type == StoredType::F32) return;
+  const float too_large = too_large_for(type);
   for (const float value : values.values<float>()) {
-    if (std::isfinite(value) && std::abs(value) >= kTooLarge) {
-      throw bad_input({.where = named.parameter->name,
-                       .what = "cannot be written in f16",
-                       .expected = "values up to 65504",
-                       .got = fmt::format("{}", value),
-                       .hint = "bf16 has the range of f32"});
-    }
+    if (!std::isfinite(value) || std::abs(value) < too_large) continue;
+    const bool half = type == StoredType::F16;
+    throw bad_input({.where = named.parameter->name,
+                     .what = fmt::format("cannot be written in {}", half ? "f16" : "bf16"),
+                     .expected = half ? "values up to 65504" : "values up to 3.39e38",
+                     .got = fmt::format("{}", value),
+                     .hint = half ? "bf16 has the range of f32" : ""});
   }
 }
 
@@ -127,7 +133,7 @@ class Converter {
 
   Tensor values(size_t parameter) {
     const Tensor values = from_.read(pool_, parameter, DType::F32);
-    if (stored_type(parameter) == StoredType::F16) check_f16(values, to_.parameters()[parameter]);
+    check_range(values, stored_type(parameter), to_.parameters()[parameter]);
     return changes_style(parameter) ? restyled(pool_, values, to_.config().norm_style) : values;
   }
 
@@ -185,7 +191,7 @@ ModelConfig with_layout(const ModelConfig& config, GateLayout layout, const std:
 
 WrittenModel convert_model(const fs::path& in, const fs::path& out, const Conversion& conversion,
                            const JobControl& control) {
-  const Checkpoint from(in);
+  const Checkpoint from(in, conversion.nonfinite);
   const ModelConfig& config = from.config();
   const Decoder to(conversion.layout ? with_layout(config, *conversion.layout, in.string()) : config);
   Converter converter(from, to, conversion);

@@ -13,6 +13,7 @@ namespace sluice {
 struct Conversion {
   std::optional<GateLayout> layout = {};  // none: as it is
   std::optional<StoredType> dtype = {};   // none: as each tensor is
+  NonFinite nonfinite = NonFinite::Refused;
 };
 
 // The configuration of the same model in another layout; bad input with the reason if that layout cannot

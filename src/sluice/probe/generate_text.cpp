@@ -6,6 +6,7 @@
 #include "sluice/base/log.h"
 #include "sluice/data/text_reader.h"
 #include "sluice/infer/generator.h"
+#include "sluice/infer/positions.h"
 #include "sluice/text/streaming_decoder.h"
 
 namespace sluice {
@@ -56,13 +57,21 @@ class GrowingText {
   std::optional<std::string> text_;
 };
 
-// Not refused: how a model does beyond its length is a question that people ask.
-void warn_beyond_positions(const LoadedModel& model, int64_t tokens, const JobControl& control) {
-  if (control.log == nullptr || tokens <= model.config().positions) return;
-  control.log->warn(
-      "the prompt and the new tokens may take {} together, the model is made for {} "
-      "(max_position_embeddings): what comes after may be poor",
-      tokens, model.config().positions);
+constexpr std::string_view kPromptAndNew = "the prompt and the new tokens may together take";
+
+// What chooses among the likely tokens has no say where the likeliest is always taken.
+void warn_of_greedy(const SamplerOptions& sampler, const JobControl& control) {
+  if (sampler.temperature > 0) return;
+  std::string ignored;
+  const auto add = [&](bool given, const char* name) {
+    if (given) ignored += (ignored.empty() ? "" : ", ") + std::string(name);
+  };
+  add(sampler.top_k > 0, "--top-k");
+  add(sampler.top_p < 1, "--top-p");
+  add(sampler.min_p > 0, "--min-p");
+  if (ignored.empty()) return;
+  control.warn("{} without effect: at temperature 0 the likeliest token is taken (--temperature 1 samples)",
+               ignored);
 }
 
 // Without an intervention no probe: then values that are only there to be seen are not computed.
@@ -122,7 +131,9 @@ ordered_json to_json(const ContinuedPrompts& continued) {
 
 GeneratedText generate_text(const LoadedModel& model, const TextGenerationRequest& request,
                             const JobControl& control) {
-  warn_beyond_positions(model, std::ssize(request.prompt) + request.options.max_tokens, control);
+  const int64_t tokens = std::ssize(request.prompt) + request.options.max_tokens;
+  warn_beyond_positions(model.config(), kPromptAndNew, tokens, control);
+  warn_of_greedy(request.options.sampler, control);
   std::optional<Intervener> intervener = intervener_of(request.options);
   GeneratedText text = generated(model, request, model.context(intervener ? &*intervener : nullptr), control);
   if (intervener) intervener->check_effect();
@@ -147,7 +158,8 @@ ContinuedPrompts continue_prompts(const LoadedModel& model, const PromptsRequest
   const auto& [prompts, options, finished] = request;
   int64_t longest = 0;
   for (const Prompt& prompt : prompts) longest = std::max<int64_t>(longest, std::ssize(prompt.ids));
-  warn_beyond_positions(model, longest + options.max_tokens, control);
+  warn_beyond_positions(model.config(), kPromptAndNew, longest + options.max_tokens, control);
+  warn_of_greedy(options.sampler, control);
   std::optional<Intervener> intervener = intervener_of(options);
   const Context context = model.context(intervener ? &*intervener : nullptr, Packing::Keep);
   ContinuedPrompts continued;

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/error.h"
+#include "sluice/infer/nonfinite_tap.h"
+#include "sluice/infer/positions.h"
 #include "sluice/io/safetensors_writer.h"
 #include "sluice/probe/probe_chain.h"
 #include "sluice/probe/recorder.h"
@@ -48,6 +50,16 @@ std::vector<TapPattern> patterns_of(const std::vector<std::string>& texts) {
   std::vector<TapPattern> patterns;
   for (const std::string& text : texts) patterns.emplace_back(text);
   return patterns;
+}
+
+void check_layers(const std::vector<TapPattern>& patterns, int64_t layers) {
+  for (const TapPattern& pattern : patterns) {
+    if (pattern.layers().largest() < layers) continue;
+    throw usage_error({.where = fmt::format("--capture \"{}\"", pattern.text()),
+                       .what = "no such layer",
+                       .expected = fmt::format("0 to {}", layers - 1),
+                       .got = std::to_string(pattern.layers().largest())});
+  }
 }
 
 // An empty result would look as if the model had nothing to show there.
@@ -120,8 +132,26 @@ Trace trace(const Context& context, const Decoder& decoder, std::span<const Toke
   return result;
 }
 
+namespace {
+
+// Refused, or to people who study that told in a warning.
+void check_finite(const LoadedModel& model, const CapturedTrace& traced, Probe& intervener,
+                  const JobControl& control) {
+  const auto tensors = tensors_of(traced);
+  if (std::ranges::all_of(tensors, [](const auto& each) { return is_finite(each.second); })) return;
+  const Error error =
+      not_finite("values of the trace are", model.context(&intervener), model.decoder(), traced.ids)
+          .inside(model.path().string());
+  if (model.nonfinite() == NonFinite::Refused) throw Error(error);
+  control.warn("{}", error.what());
+}
+
+}  // namespace
+
 CapturedTrace trace(const LoadedModel& model, const TraceRequest& request, const JobControl& control) {
   const std::vector<TapPattern> patterns = patterns_of(request.captures);
+  check_layers(patterns, model.config().layers);
+  warn_beyond_positions(model.config(), "the text has", std::ssize(request.ids), control);
   Recorder recorder(patterns);
   Intervener intervener(request.interventions);
   ProbeChain probes({&intervener, &recorder});
@@ -131,6 +161,7 @@ CapturedTrace trace(const LoadedModel& model, const TraceRequest& request, const
   check_captures(patterns, recorder);
   intervener.check_effect();
   traced.captures = captured_by(recorder);
+  check_finite(model, traced, intervener, control);
   return traced;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sluice/infer/nonfinite_tap.h"
 #include "sluice/train/metrics.h"
 
 namespace sluice {
@@ -153,6 +154,18 @@ Divergence Run::diverged(const std::string& what) const {
            .hint = fmt::format("a lower learning rate may help{}", saved)}};
 }
 
+// Where that began, if it was on the way to the loss; a gradient may be the first. Nothing was updated, so
+// the same happens again.
+std::string Run::origin_of(std::span<const Batch> batches) {
+  const Context context{.engine = engine_, .precision = config_.trainer.precision};
+  for (const Batch& batch : batches) {
+    const Sequences sequences = Sequences::equal(batch.sequences, batch.length);
+    if (const auto tap = first_nonfinite_tap(context, decoder_, batch.inputs, sequences))
+      return fmt::format("; the first value that is not: {}", *tap);
+  }
+  return "";
+}
+
 StepResult Run::step() {
   std::vector<Batch> batches;
   for (int64_t passes = config_.batch_tokens / config_.pass_tokens; passes > 0; --passes)
@@ -161,8 +174,8 @@ StepResult Run::step() {
   const StepResult result = trainer_.step(batches);
   if (result.gradient_norm == 0) throw diverged("the gradient is zero: nothing can be learnt any more");
   if (!result.is_finite()) {
-    throw diverged(
-        fmt::format("loss {} and gradient norm {} are not finite", result.loss, result.gradient_norm));
+    throw diverged(fmt::format("loss {} and gradient norm {} are not finite{}", result.loss,
+                               result.gradient_norm, origin_of(batches)));
   }
   state_.seconds += watch.seconds();
   ++state_.step;

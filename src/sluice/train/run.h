@@ -72,6 +72,7 @@ class Run {
   void check_follows(const RunState& state, int64_t step) const;
   Divergence diverged(const std::string& what) const;
   StepResult step();
+  std::string origin_of(std::span<const Batch> batches);
   void validate(const RunObserver& observer);
   void remember_if_best(double validation_loss);
   void save();

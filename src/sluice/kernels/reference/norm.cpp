@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sluice/kernels/reference/register.h"
 
 namespace sluice::reference {
 namespace {
 
+// NaN if the squares overflow: 1 / inf would make zeros of finite numbers, and they would pass for a result.
 template <class T>
 T inverse_rms(const T* x, int64_t width, T eps) {
   T squares = 0;
   for (int64_t i = 0; i < width; ++i) squares += x[i] * x[i];
+  if (!std::isfinite(squares)) return std::numeric_limits<T>::quiet_NaN();
   return 1 / std::sqrt(squares / static_cast<T>(width) + eps);
 }
 

@@ -8,8 +8,11 @@
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 namespace {
 
+// NaN if the squares overflow: 1 / inf would make zeros of finite numbers, and they would pass for a result.
 float inverse_rms(const float* x, int64_t width, float eps) {
-  return 1.0F / sqrtf(dot(x, x, width) / static_cast<float>(width) + eps);
+  const float squares = dot(x, x, width);
+  if (!(squares <= __FLT_MAX__)) return __builtin_nanf("");
+  return 1.0F / sqrtf(squares / static_cast<float>(width) + eps);
 }
 
 // The weight as it is applied: offset + w.
