@@ -196,7 +196,7 @@ TEST_P(OptionalCompression, refuses_more_text_than_the_limit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, OptionalCompression, testing::ValuesIn(kPacked),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 TEST(Compression, is_known_by_the_ending_of_a_name) {
   EXPECT_EQ(compression_named("a.txt.gz"), Compression::Gzip);
