@@ -68,5 +68,15 @@ TEST(DidYouMean, ListsNoMoreThanAPersonReads) {
   EXPECT_EQ(did_you_mean("--ab", many), "did you mean \"--ab1\"?");
 }
 
+TEST(IsMisspelt, AllowsTwoEditsAndAThirdOfTheWord) {
+  EXPECT_TRUE(is_misspelt("rms_norm_epss", "rms_norm_eps"));
+  EXPECT_TRUE(is_misspelt("hidden_szie", "hidden_size"));
+  EXPECT_FALSE(is_misspelt("hidden_size", "hidden_size")) << "that is the word itself";
+  EXPECT_FALSE(is_misspelt("bos_token", "bos_token_id"));
+  EXPECT_FALSE(is_misspelt("initializer_factor", "initializer_range"));
+  EXPECT_FALSE(is_misspelt("tips", "topk")) << "half of a short word";
+  EXPECT_FALSE(is_misspelt(std::string(1 << 20, 'x'), "hidden_size"));
+}
+
 }  // namespace
 }  // namespace sluice

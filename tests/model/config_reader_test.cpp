@@ -71,10 +71,79 @@ TEST(ModelConfig, reads_rope_scaling) {
   EXPECT_EQ(read(R"(, "rope_scaling": null)").rope_scaling.kind, RopeScalingKind::None);
 }
 
+// All kinds with their values: tests/model/rope_test.cpp.
+TEST(ModelConfig, reads_rope_parameters) {
+  const ModelConfig config =
+      read(R"(, "rope_parameters": {"rope_type": "linear", "rope_theta": 5e5, "factor": 2,
+      "partial_rotary_factor": 0.5})");
+  EXPECT_EQ(config.rope_base, 5e5);
+  EXPECT_EQ(config.rotary, 4);
+  EXPECT_EQ(config.rope_scaling.kind, RopeScalingKind::Linear);
+  EXPECT_EQ(read(R"(, "rope_parameters": {"rope_theta": 7})").rope_base, 7.0) << "no type is the default one";
+  EXPECT_EQ(read(R"(, "rope_theta": 7, "rope_parameters": {"rope_theta": 7})").rope_base, 7.0);
+}
+
+TEST(ModelConfig, refuses_rotations_that_it_does_not_know_or_that_contradict_each_other) {
+  EXPECT_BAD_INPUT(
+      read(R"(, "rope_parameters": {"full_attention": {"rope_type": "default"}})"),
+      "c.json: rope_parameters.full_attention: expected one rotation for all layers, got an object "
+      "(rotations per kind of layer are not supported)");
+  EXPECT_BAD_INPUT(read(R"(, "rope_theta": 8, "rope_parameters": {"rope_theta": 7})"),
+                   "c.json: rope_theta: expected 7, as in rope_parameters, got 8");
+  EXPECT_BAD_INPUT(
+      read(R"(, "rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": {})"),
+      "c.json: rope_scaling: expected the same as in rope_parameters, or nothing, got an object");
+  EXPECT_BAD_INPUT(
+      read(R"(, "rope_scaling": {"type": "mrope"})"),
+      "c.json: rope_scaling.type: expected one of \"default\", \"linear\", \"dynamic\", \"yarn\", "
+      "\"longrope\", \"llama3\", got \"mrope\"");
+  EXPECT_BAD_INPUT(read(R"(, "rope_scaling": {"type": "dynamic"})"),
+                   "c.json: rope_scaling.factor: required key is missing");
+  EXPECT_BAD_INPUT(
+      read(R"(, "rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1], "long_factor": [1]})"),
+      "c.json: rope_scaling.long_factor: expected 4 numbers, one for each pair of rotary channels, got "
+      "an array of 1");
+  EXPECT_BAD_INPUT(read(R"(, "rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 4,
+      "high_freq_factor": 1, "original_max_position_embeddings": 64})"),
+                   "c.json: rope_scaling.high_freq_factor: expected a number above low_freq_factor, got 1");
+}
+
+TEST(ModelConfig, of_mistral_is_a_llama_if_its_window_hides_nothing) {
+  const ModelConfig llama = read("", "llama");
+  EXPECT_EQ(read(R"(, "sliding_window": null)", "mistral"), llama);
+  EXPECT_EQ(read(R"(, "sliding_window": 32768)", "mistral"), llama);
+  EXPECT_BAD_INPUT(
+      read(R"(, "sliding_window": 4096)", "mistral"),
+      "c.json: sliding_window: expected null, or at least 32768, the model's positions, got 4096 "
+      "(sliding windows are not supported)");
+  EXPECT_BAD_INPUT(
+      read("", "mistral"),
+      "c.json: without sliding_window this family has a window of 4096: expected sliding_window: null, "
+      "or at least 32768, the model's positions (sliding windows are not supported)");
+}
+
+TEST(ModelConfig, refuses_a_window_only_where_it_is_in_use) {
+  EXPECT_NO_THROW(read(R"(, "use_sliding_window": false, "sliding_window": 64)", "qwen2"));
+  EXPECT_NO_THROW(
+      read(R"(, "use_sliding_window": true, "sliding_window": 64, "max_window_layers": 3)", "qwen2"));
+  EXPECT_NO_THROW(read(R"(, "use_sliding_window": true, "sliding_window": 32768)", "qwen2"));
+  EXPECT_THROW(read(R"(, "use_sliding_window": true, "sliding_window": 64)", "qwen2"), Error);
+  EXPECT_THROW(read(R"(, "use_sliding_window": true, "sliding_window": 64, "max_window_layers": 2)", "qwen2"),
+               Error);
+}
+
+TEST(ModelConfig, knows_both_names_of_the_number_of_experts) {
+  const std::string experts = R"(, "num_experts_per_tok": 2, "moe_intermediate_size": 8)";
+  EXPECT_EQ(read(experts + R"(, "num_local_experts": 4)", "qwen3_moe").moe->experts, 4);
+  EXPECT_EQ(read(experts + R"(, "num_experts": 4)", "qwen3_moe").moe->experts, 4);
+  EXPECT_BAD_INPUT(read(experts + R"(, "num_experts": 4, "num_local_experts": 8)", "qwen3_moe"),
+                   "c.json: num_local_experts: expected 4, as num_experts, got 8");
+}
+
 TEST(ModelConfig, says_what_is_wrong_and_where) {
   EXPECT_BAD_INPUT(read("", "gpt9"),
                    "c.json: model_type: expected one of \"qwen3\", \"qwen3_moe\", \"qwen2\", \"llama\", "
-                   "\"qwen3_next\", got \"gpt9\"");
+                   "\"mistral\", \"qwen3_next\", got \"gpt9\"");
   EXPECT_BAD_INPUT(read(R"(, "num_atention_heads": 3)"),
                    "c.json: num_atention_heads: unknown key (did you mean \"num_attention_heads\"?)");
   EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g6"}])"),
@@ -92,7 +161,9 @@ TEST(ModelConfig, says_what_is_wrong_and_where) {
       read(R"(, "layer_types": ["full_attention", "linear_attention", "full_attention"])"),
       "c.json: layer_types[1]: expected \"full_attention\", got \"linear_attention\" (other kinds of "
       "layers are not supported)");
-  EXPECT_BAD_INPUT(read(R"(, "hidden_act": "gelu")"), "c.json: hidden_act: expected \"silu\", got \"gelu\"");
+  EXPECT_BAD_INPUT(
+      read(R"(, "hidden_act": "gelu")"),
+      "c.json: hidden_act: expected \"silu\", got \"gelu\" (another value changes the computation)");
   EXPECT_BAD_INPUT(
       read(R"(, "partial_rotary_factor": 0.4)"),
       "c.json: partial_rotary_factor: expected an even number of rotary channels per head, got 0.4 "

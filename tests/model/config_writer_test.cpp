@@ -197,6 +197,28 @@ const std::vector<Kind> kKinds = {
        c.rope_scaling = {.kind = RopeScalingKind::Yarn, .factor = 4.0, .original_positions = 64};
      },
      "qwen3"},
+    {"dynamic_rope", [](ModelConfig& c) { c.rope_scaling = {.kind = RopeScalingKind::Dynamic, .factor = 2}; },
+     "qwen3"},
+    {"llama3_rope",
+     [](ModelConfig& c) {
+       c.rope_scaling = {.kind = RopeScalingKind::Llama3,
+                         .factor = 8,
+                         .original_positions = 64,
+                         .low_frequency = 0.5,
+                         .high_frequency = 3};
+     },
+     "qwen3"},
+    {"long_rope",
+     [](ModelConfig& c) {
+       const auto pairs = static_cast<size_t>(c.rotary / 2);
+       c.rope_scaling = {.kind = RopeScalingKind::LongRope,
+                         .original_positions = 64,
+                         .attention_factor = 1.5,
+                         .short_factors = std::vector<double>(pairs, 1.25),
+                         .long_factors = std::vector<double>(pairs, 4.0)};
+     },
+     "qwen3"},
+    {"begin_of_text", [](ModelConfig& c) { c.begin_of_text = 5; }, "qwen3"},
     {"yarn_with_everything",
      [](ModelConfig& c) {
        c.rope_scaling = {.kind = RopeScalingKind::Yarn,
@@ -204,7 +226,10 @@ const std::vector<Kind> kKinds = {
                          .original_positions = 32,
                          .beta_fast = 16.5,
                          .beta_slow = 0.3,
-                         .attention_factor = 1.1};
+                         .attention_factor = 1.1,
+                         .mscale = 0.7,
+                         .mscale_all = 0.5,
+                         .truncate = false};
      },
      "qwen3"},
 };

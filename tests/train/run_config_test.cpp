@@ -43,6 +43,11 @@ TEST(RunConfig, every_run_of_the_repository_is_read) {
   EXPECT_GE(count, 16);
 }
 
+TEST(RunConfig, refuses_unknown_keys_of_a_model_that_it_describes) {
+  EXPECT_BAD_INPUT(read(R"({"model": {"model_type": "qwen3", "frobnicate": 1}, "steps": 1})"),
+                   "run.json: model.frobnicate: unknown key (docs/models.md lists them)");
+}
+
 TEST(RunConfig, takes_its_length_in_tokens) {
   EXPECT_EQ(read(R"({"model": "tiny-g2", "batch_tokens": 1024, "sequence": 64, "tokens": 10000})").steps(),
             10);

@@ -71,4 +71,11 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return question + "?";
 }
 
+bool is_misspelt(std::string_view word, std::string_view other) {
+  const auto [shorter, longer] = std::minmax({word.size(), other.size()});
+  if (longer - shorter > 2) return false;
+  const std::size_t edits = edit_distance(word, other);
+  return edits > 0 && edits <= std::min<std::size_t>(2, other.size() / 3);
+}
+
 }  // namespace sluice

@@ -15,4 +15,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 // empty.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
+// Whether a word is most likely a mistyped other one: at most two edits away, and no more than a third of it.
+bool is_misspelt(std::string_view word, std::string_view other);
+
 }  // namespace sluice

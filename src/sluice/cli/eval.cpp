@@ -58,6 +58,7 @@ Action declare_eval(Options& options) {
   options.choice({.name = "--against",
                   .value = "TYPE",
                   .text = "Evaluate the same chunks with weights of this type, too, and say what differs",
+    warn_of_unknown_keys(session, request.model);
                   .words = model_dtype().words},
                  target->against);
   return [target](const Session& session) {

@@ -1,4 +1,5 @@
 #include "sluice/cli/commands.h"
+#include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/random_model.h"
@@ -12,6 +13,7 @@ struct InitOptions {
 };
 
 void run(const InitOptions& request, const Session& session) {
+  warn_of_unknown_keys(session, request.config);
   const RandomModel model{.config = load_model_config(request.config),
                           .seed = static_cast<uint64_t>(request.seed),
                           .dtype = session.options.dtype == "bf16" ? StoredType::BF16 : StoredType::F32};

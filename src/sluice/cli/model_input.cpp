@@ -1,6 +1,10 @@
 #include "sluice/cli/model_input.h"
 
+#include <fmt/ranges.h>
+
 #include "sluice/base/error.h"
+#include "sluice/model/config_keys.h"
+#include "sluice/model/config_reader.h"
 #include "sluice/text/token_ids.h"
 
 namespace sluice::cli {
@@ -17,6 +21,16 @@ DType weight_type(const Session& session) {
 void NonFiniteOption::declare(Options& options) {
   options.flag("--allow-nonfinite", allow,
                "Load weights that are NaN or infinite; without it they are refused");
+}
+
+void warn_of_unknown_keys(const Session& session, const std::string& model) try {
+  const Json json = load_model_json(model);
+  if (!json.contains("model_type")) return;  // the configuration of a run, or none at all
+  read_model_config(json);                   // a file that is refused needs no warning
+  const std::vector<std::string> unknown = unknown_config_keys(json);
+  if (!unknown.empty())
+    session.log.warn("{}: unknown keys are ignored: {}", json.where(), fmt::join(unknown, ", "));
+} catch (const Error&) {
 }
 
 void ModelInput::declare(Options& options) {

@@ -1,4 +1,5 @@
 #include "sluice/cli/commands.h"
+#include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/count_report.h"
@@ -12,7 +13,10 @@ Action declare_params(Options& options) {
                     .value = "",
                     .text = "A config.json, a model directory that has one, or a preset's name"},
                    Presence::Required, *path);
-  return [path](const Session& session) { print_result(session, count_model(load_model_config(*path))); };
+  return [path](const Session& session) {
+    warn_of_unknown_keys(session, *path);
+    print_result(session, count_model(load_model_config(*path)));
+  };
 }
 
 }  // namespace

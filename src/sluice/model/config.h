@@ -25,14 +25,20 @@ inline bool is_packed(GateLayout layout) {
   return layout == GateLayout::PackedPerGroup || layout == GateLayout::PackedPerHead;
 }
 
-enum class RopeScalingKind { None, Linear, Yarn };
+enum class RopeScalingKind { None, Linear, Dynamic, Yarn, LongRope, Llama3 };
 
+// How a model's rotation is stretched beyond the positions it was trained with. What each field does is in
+// rope.cpp.
 struct RopeScaling {
   RopeScalingKind kind = RopeScalingKind::None;
-  double factor = 1.0;
-  int64_t original_positions = 0;  // 0: as many as the model has
-  double beta_fast = 32.0, beta_slow = 1.0;
-  std::optional<double> attention_factor = {};
+  std::optional<double> factor = {};                          // LongRope and Yarn may leave it out
+  int64_t original_positions = 0;                             // 0: as many as the model has
+  double beta_fast = 32.0, beta_slow = 1.0;                   // Yarn
+  std::optional<double> attention_factor = {};                // Yarn, LongRope
+  std::optional<double> mscale = {}, mscale_all = {};         // Yarn
+  bool truncate = true;                                       // Yarn
+  double low_frequency = 1.0, high_frequency = 4.0;           // Llama3: turns within the original positions
+  std::vector<double> short_factors = {}, long_factors = {};  // LongRope: one for each pair of channels
 
   bool operator==(const RopeScaling&) const = default;
 };
@@ -51,7 +57,8 @@ struct ModelConfig {
   int64_t feed_forward = 0;
   int64_t positions = 0;
   bool tied = false;
-  std::vector<int64_t> end_of_text = {};  // ids after which generation stops
+  std::optional<int64_t> begin_of_text = {};  // as the file has it; whoever uses it checks it
+  std::vector<int64_t> end_of_text = {};      // ids after which generation stops
 
   double norm_eps = 1e-6;
   WeightStyle norm_style = WeightStyle::Plain;

@@ -2,9 +2,13 @@
 
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "sluice/base/suggest.h"
+#include "sluice/model/config_keys.h"
 #include "sluice/model/gate_reader.h"
 #include "sluice/model/presets.h"
+#include "sluice/model/rope_reader.h"
 
 namespace sluice {
 namespace {
@@ -16,98 +20,29 @@ constexpr IntegerRange kParts{.min = 1, .max = 1 << 12};  // layers, heads, chan
 constexpr IntegerRange kFeedForward{.min = 1, .max = 1 << 20};
 constexpr IntegerRange kExpertWidth{.min = 1, .max = 1 << 16};
 
-enum class Family { Qwen3, Qwen2, Llama, Qwen3Next };
+enum class Family { Qwen3, Qwen2, Llama, Mistral, Qwen3Next };
 
 Family family_of(const Json& json) {
   return json.choice<Family>("model_type", {{"qwen3", Family::Qwen3},
                                             {"qwen3_moe", Family::Qwen3},
                                             {"qwen2", Family::Qwen2},
                                             {"llama", Family::Llama},
+                                            {"mistral", Family::Mistral},
                                             {"qwen3_next", Family::Qwen3Next}});
 }
 
-void check_keys(const Json& json) {
-  json.allow_keys({
-      // used
-      "model_type",
-      "vocab_size",
-      "hidden_size",
-      "intermediate_size",
-      "num_hidden_layers",
-      "num_attention_heads",
-      "num_key_value_heads",
-      "head_dim",
-      "max_position_embeddings",
-      "rms_norm_eps",
-      "rope_theta",
-      "rope_scaling",
-      "partial_rotary_factor",
-      "tie_word_embeddings",
-      "attention_bias",
-      "qkv_bias",
-      "use_qk_norm",
-      "hidden_act",
-      "headwise_attn_output_gate",
-      "elementwise_attn_output_gate",
-      "attn_output_gate",
-      "gates",
-      "sandwich_norm",
-      "sdpa_norm",
-      "sdpa_silu",
-      "clip_block_output",
-      "num_experts",
-      "num_experts_per_tok",
-      "moe_intermediate_size",
-      "layer_types",
-      "full_attention_interval",
-      "mlp_bias",
-      "use_sliding_window",
-      "sliding_window",
-      "decoder_sparse_step",
-      "eos_token_id",
-      "mlp_only_layers",
-      "shared_expert_intermediate_size",
-      // without a meaning for the decoder's arithmetic
-      "architectures",
-      "auto_map",
-      "attention_dropout",
-      "bos_token_id",
-      "pad_token_id",
-      "dtype",
-      "initializer_range",
-      "max_window_layers",
-      "torch_dtype",
-      "transformers_version",
-      "use_cache",
-      "norm_topk_prob",
-      "output_router_logits",
-      "pretraining_tp",
-      "router_aux_loss_coef",
-      "_name_or_path",
-  });
-}
-
-RopeScaling read_rope_scaling(const Json& json) {
-  if (!json.contains("rope_scaling")) return {};
-  const Json scaling = json.at("rope_scaling");
-  scaling.allow_keys({"type", "rope_type", "factor", "original_max_position_embeddings", "beta_fast",
-                      "beta_slow", "attention_factor"});
-  RopeScaling result;
-  result.kind = scaling.choice<RopeScalingKind>(scaling.contains("rope_type") ? "rope_type" : "type",
-                                                {{"default", RopeScalingKind::None},
-                                                 {"linear", RopeScalingKind::Linear},
-                                                 {"yarn", RopeScalingKind::Yarn}});
-  if (result.kind == RopeScalingKind::None) return result;
-  result.factor = scaling.number("factor", {.min = 1.0, .max = 1e6});
-  result.original_positions = scaling.integer_or("original_max_position_embeddings", 0, kTokens);
-  result.beta_fast = scaling.number_or("beta_fast", result.beta_fast, {.min = 0.0});
-  result.beta_slow = scaling.number_or("beta_slow", result.beta_slow, {.min = 0.0});
-  if (scaling.contains("attention_factor")) result.attention_factor = scaling.number("attention_factor");
-  return result;
+// Transformers 5 has two names for it.
+std::optional<Json> experts_of(const Json& json) {
+  for (const char* key : {"num_experts", "num_local_experts"})
+    if (json.contains(key) && json.integer(key, {.min = 0}) > 0) return json.at(key);
+  return {};
 }
 
 std::optional<MoeConfig> read_moe(const Json& json) {
-  if (!json.contains("num_experts") || json.integer("num_experts", {.min = 0}) == 0) return {};
+  const std::optional<Json> experts = experts_of(json);
+  if (!experts) return {};
+  if (json.integer_or("num_local_experts", experts->integer()) != experts->integer())
+    throw json.at("num_local_experts").unexpected(fmt::format("{}, as num_experts", experts->integer()));
   if (json.integer_or("shared_expert_intermediate_size", 0) != 0) {
     throw json.at("shared_expert_intermediate_size").unexpected("0", "shared experts are not supported");
   }
@@ -117,29 +52,55 @@ std::optional<MoeConfig> read_moe(const Json& json) {
   if (json.contains("mlp_only_layers") && !json.at("mlp_only_layers").array().empty()) {
     throw json.at("mlp_only_layers").unexpected("an empty array", "every layer must have experts");
   }
-  MoeConfig moe{.experts = json.integer("num_experts", kParts),
+  MoeConfig moe{.experts = experts->integer(kParts),
                 .expert_width = json.integer("moe_intermediate_size", kExpertWidth)};
   moe.experts_per_token = json.integer("num_experts_per_tok", {.min = 1, .max = moe.experts});
   return moe;
 }
 
-void refuse_other_attention(const Json& json, const ModelConfig& config) {
-  if (json.boolean_or("use_sliding_window", false)) {
-    throw json.at("use_sliding_window").unexpected("false", "sliding windows are not supported");
+// Older tokens than so many are not attended to. None: all are, in every layer.
+std::optional<int64_t> read_window(const Json& json, Family family, int64_t layers) {
+  const bool said = json.node().contains("sliding_window");
+  // What transformers takes for a key that is not there.
+  const int64_t window = json.integer_or("sliding_window", 4096, {.min = 0});
+  if (family == Family::Mistral && (json.contains("sliding_window") || !said)) return window;
+  const bool used =
+      json.boolean_or("use_sliding_window", false) && (json.contains("sliding_window") || !said);
+  // The layers from that one on have it.
+  if (used && json.integer_or("max_window_layers", 0) < layers) return window;
+  return {};
+}
+
+// A window that reaches over all of a model's positions hides nothing.
+void refuse_windows(const Json& json, Family family, const ModelConfig& config) {
+  const std::optional<int64_t> window = read_window(json, family, config.layers);
+  if (!window || *window >= config.positions) return;
+  const std::string expected = fmt::format("null, or at least {}, the model's positions", config.positions);
+  if (json.contains("sliding_window"))
+    throw json.at("sliding_window").unexpected(expected, "sliding windows are not supported");
+  throw bad_input({.where = json.where(),
+                   .what = fmt::format("without sliding_window this family has a window of {}", *window),
+                   .expected = "sliding_window: " + expected,
+                   .hint = "sliding windows are not supported"});
+}
+
+void check_layer_types(const Json& json, const ModelConfig& config) {
+  const std::vector<Json> kinds = json.at("layer_types").array();
+  if (std::ssize(kinds) != config.layers)
+    throw json.at("layer_types").unexpected(fmt::format("{} entries, one per layer", config.layers));
+  const bool wide_windows =
+      json.contains("sliding_window") && json.integer("sliding_window") >= config.positions;
+  for (const Json& kind : kinds) {
+    if (kind.text() == "full_attention" || (wide_windows && kind.text() == "sliding_attention")) continue;
+    throw kind.unexpected("\"full_attention\"", "other kinds of layers are not supported");
   }
-  if (json.contains("layer_types")) {
-    const std::vector<Json> kinds = json.at("layer_types").array();
-    if (static_cast<int64_t>(kinds.size()) != config.layers) {
-      throw json.at("layer_types").unexpected(fmt::format("{} entries, one per layer", config.layers));
-    }
-    for (const Json& kind : kinds) {
-      if (kind.text() != "full_attention") {
-        throw kind.unexpected("\"full_attention\"", "other kinds of layers are not supported");
-      }
-    }
-  } else if (json.integer_or("full_attention_interval", 1) != 1) {
+}
+
+void refuse_other_attention(const Json& json, Family family, const ModelConfig& config) {
+  refuse_windows(json, family, config);
+  if (json.contains("layer_types")) return check_layer_types(json, config);
+  if (json.integer_or("full_attention_interval", 1) != 1)
     throw json.at("full_attention_interval").unexpected("1", "linear-attention layers are not supported");
-  }
 }
 
 void read_sizes(const Json& json, ModelConfig& config) {
@@ -175,30 +136,15 @@ std::vector<int64_t> read_end_of_text(const Json& json, int64_t vocabulary) {
   return list;
 }
 
-int64_t read_rotary(const Json& json, Family family, int64_t head_dim) {
-  const double fallback = family == Family::Qwen3Next ? 0.25 : 1.0;
-  const double share = json.number_or("partial_rotary_factor", fallback, {.min = 0.0, .max = 1.0});
-  const auto rotary = static_cast<int64_t>(static_cast<double>(head_dim) * share);
-  if (rotary % 2 != 0) {
-    const char* key = json.contains("partial_rotary_factor") ? "partial_rotary_factor"
-                      : json.contains("head_dim")            ? "head_dim"
-                                                             : "hidden_size";
-    throw json.at(key).unexpected("an even number of rotary channels per head",
-                                  fmt::format("they come out as {}", rotary));
-  }
-  return rotary;
-}
-
 }  // namespace
 
 ModelConfig read_model_config(const Json& json) {
-  check_keys(json);
+  check_config_keys(json);
   const Family family = family_of(json);
   ModelConfig config;
   read_sizes(json, config);
-  refuse_other_attention(json, config);
-  if (json.text_or("hidden_act", "silu") != "silu") throw json.at("hidden_act").unexpected("\"silu\"");
-  if (json.boolean_or("mlp_bias", false)) throw json.at("mlp_bias").unexpected("false");
+  refuse_other_attention(json, family, config);
+  if (json.contains("bos_token_id")) config.begin_of_text = json.integer("bos_token_id");
   config.end_of_text = read_end_of_text(json, config.vocabulary);
   config.tied = json.boolean_or("tie_word_embeddings", false);
   config.norm_eps = json.number_or("rms_norm_eps", 1e-6, {.min = 0.0, .max = 1.0});
@@ -208,9 +154,7 @@ ModelConfig read_model_config(const Json& json) {
   const bool bias = json.boolean_or("attention_bias", false) || json.boolean_or("qkv_bias", false);
   config.qkv_bias = bias || family == Family::Qwen2;
   config.o_bias = bias;
-  config.rope_base = json.number_or("rope_theta", 10000.0, {.min = 1.0});
-  config.rope_scaling = read_rope_scaling(json);
-  config.rotary = read_rotary(json, family, config.head_dim);
+  read_rope(json, family == Family::Qwen3Next ? 0.25 : 1.0, config);
   config.head_norm = json.boolean_or("sdpa_norm", false);
   config.head_silu = json.boolean_or("sdpa_silu", false);
   if (json.contains("clip_block_output")) config.clip = json.number("clip_block_output", {.min = 1e-6});

@@ -8,8 +8,9 @@
 
 namespace sluice {
 
-// Reads a config.json in the Hugging Face layout. Unknown model types and keys, layer kinds that do not exist
-// here and contradictory values are bad input that says where.
+// Reads a config.json in the Hugging Face layout. Unknown model types, keys that change the computation,
+// layer kinds that do not exist here and contradictory values are bad input that says where. What happens to
+// each key: config_keys.h.
 ModelConfig read_model_config(const Json& json);
 
 // From a file, from the config.json in a model directory, or a preset by its name (model/presets.h).

@@ -5,6 +5,7 @@
 
 #include "sluice/base/assert.h"
 #include "sluice/model/gate_names.h"
+#include "sluice/model/rope_names.h"
 
 namespace sluice {
 namespace {
@@ -36,6 +37,14 @@ double rotary_share(const ModelConfig& config) {
   return share;
 }
 
+void add_yarn(const RopeScaling& scaling, Object& object) {
+  object["beta_fast"] = scaling.beta_fast;
+  object["beta_slow"] = scaling.beta_slow;
+  if (scaling.mscale) object["mscale"] = *scaling.mscale;
+  if (scaling.mscale_all) object["mscale_all_dim"] = *scaling.mscale_all;
+  if (!scaling.truncate) object["truncate"] = false;
+}
+
 void add_rope(const ModelConfig& config, Object& json) {
   json["rope_theta"] = config.rope_base;
   if (config.rotary != config.head_dim || config.norm_style == WeightStyle::OnePlus) {
@@ -44,13 +53,19 @@ void add_rope(const ModelConfig& config, Object& json) {
   const RopeScaling& scaling = config.rope_scaling;
   if (scaling.kind == RopeScalingKind::None) return;
   Object& object = json["rope_scaling"];
-  object["rope_type"] = scaling.kind == RopeScalingKind::Linear ? "linear" : "yarn";
-  object["factor"] = scaling.factor;
+  object["rope_type"] = word_for(kRopeKinds, scaling.kind);
+  if (scaling.factor) object["factor"] = *scaling.factor;
   if (scaling.original_positions > 0) object["original_max_position_embeddings"] = scaling.original_positions;
-  if (scaling.kind != RopeScalingKind::Yarn) return;
-  object["beta_fast"] = scaling.beta_fast;
-  object["beta_slow"] = scaling.beta_slow;
   if (scaling.attention_factor) object["attention_factor"] = *scaling.attention_factor;
+  if (scaling.kind == RopeScalingKind::Yarn) add_yarn(scaling, object);
+  if (scaling.kind == RopeScalingKind::Llama3) {
+    object["low_freq_factor"] = scaling.low_frequency;
+    object["high_freq_factor"] = scaling.high_frequency;
+  }
+  if (scaling.kind == RopeScalingKind::LongRope) {
+    object["short_factor"] = scaling.short_factors;
+    object["long_factor"] = scaling.long_factors;
+  }
 }
 
 Object gate_json(const GateSpec& gate) {
@@ -141,6 +156,7 @@ Object config_json(const ModelConfig& config) {
   if (config.qk_norm != family.norms_qk()) json["use_qk_norm"] = config.qk_norm;
   add_controls(config, json);
   add_gates(config, json);
+  if (config.begin_of_text) json["bos_token_id"] = *config.begin_of_text;
   if (config.end_of_text.size() == 1) json["eos_token_id"] = config.end_of_text.front();
   if (config.end_of_text.size() > 1) json["eos_token_id"] = config.end_of_text;
   return json;

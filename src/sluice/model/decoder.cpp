@@ -20,8 +20,7 @@ Rotary rotary_of(const Context& context, const ModelConfig& config, const Sequen
     int32_t* first = rows.data<int32_t>() + sequences.starts()[static_cast<size_t>(s)];
     for (int64_t t = 0; t < sequences.length(s); ++t) first[t] = static_cast<int32_t>(t);
   }
-  RopeTableOptions options = rope_options(config, sequences.longest());
-  options.first_position = past;
+  const RopeTableOptions options = rope_options(config, past, sequences.longest());
   return {.table = rope_table(context, options, DType::F32), .positions = rows};
 }
 

@@ -6,6 +6,8 @@
 
 namespace sluice {
 
-RopeTableOptions rope_options(const ModelConfig& config, int64_t positions);
+// Of `positions` tokens behind `past` ones. Two kinds of scaling depend on how long the sequence is; its
+// length is then that of this pass with all before it. Keys of earlier passes stay as they were turned.
+RopeTableOptions rope_options(const ModelConfig& config, int64_t past, int64_t positions);
 
 }  // namespace sluice

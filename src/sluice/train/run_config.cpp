@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/error.h"
+#include "sluice/model/config_keys.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/config_writer.h"
 
@@ -27,8 +28,14 @@ std::string_view name_of(ScheduleKind kind) {
   return "?";
 }
 
+// A model that is written out here was written for this run: an unknown key is a mistake in it, not something
+// that another program left behind.
 ModelConfig read_model(const Json& json) {
-  return json.is_text() ? load_model_config(json.text()) : read_model_config(json);
+  if (json.is_text()) return load_model_config(json.text());
+  for (const std::string& key : unknown_config_keys(json))
+    throw bad_input(
+        {.where = json.at(key).where(), .what = "unknown key", .hint = "docs/models.md lists them"});
+  return read_model_config(json);
 }
 
 Schedule read_schedule(const Json& json, int64_t steps) {
