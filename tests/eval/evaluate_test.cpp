@@ -41,7 +41,7 @@ TEST_F(Evaluations, have_a_result_for_each_chunk) {
   const ChunkedText text = read_chunks(model_, kText, {.length = 10});
   double sum = 0;
   for (int64_t i = 0; i < 5; ++i) {
-    const ChunkNll alone = chunk_nll({engine_}, model_.decoder(), text.chunk(i));
+    const ChunkNll alone = chunk_nll({engine_}, model_.decoder(), text.chunk(i).ids);
     EXPECT_NEAR(evaluation.chunks[static_cast<size_t>(i)].sum, alone.sum, 1e-9);
     sum += alone.sum;
   }
@@ -67,6 +67,31 @@ TEST_F(Evaluations, of_sequences_in_one_pass_are_those_of_each_alone) {
   }
 }
 
+// A token after the other, each in a pass of its own over the chunk that has to predict it.
+TEST_F(Evaluations, of_overlapping_chunks_predict_every_token_once) {
+  const std::vector<TokenId> ids = model_.encode(kText);
+  constexpr int64_t kLength = 12, kStride = 5;
+  double sum = 0;
+  for (int64_t token = 1; token < std::ssize(ids); ++token) {
+    // The first chunk that has the token.
+    const int64_t chunk = token < kLength ? 0 : (token - kLength) / kStride + 1;
+    const auto begin = static_cast<size_t>(chunk * kStride), end = static_cast<size_t>(token) + 1;
+    const std::span<const TokenId> seen = std::span(ids).subspan(begin, end - begin);
+    sum += chunk_nll({engine_}, model_.decoder(), seen).sum;
+    if (seen.size() > 2) sum -= chunk_nll({engine_}, model_.decoder(), seen.first(seen.size() - 1)).sum;
+  }
+  const Evaluation evaluation = evaluate(model_, request({.length = kLength, .stride = kStride}));
+  EXPECT_EQ(evaluation.perplexity.tokens, std::ssize(ids) - 1);
+  EXPECT_NEAR(evaluation.perplexity.nll, sum / static_cast<double>(ids.size() - 1), 1e-5);
+  EXPECT_NE(evaluation.perplexity.nll, evaluate(model_, request({.length = kLength})).perplexity.nll);
+}
+
+// Logits that a probe changes must be those of all tokens of a chunk.
+TEST_F(Evaluations, of_overlapping_chunks_measure_interventions) {
+  const ChunkOptions overlapping{.length = 12, .stride = 5};
+  EXPECT_NEAR(evaluate(model_, request(overlapping, {"logits set=0"})).perplexity.nll, std::log(128), 1e-5);
+}
+
 TEST_F(Evaluations, tell_bits_per_byte) {
   const Evaluation evaluation = evaluate(model_, request());
   EXPECT_NEAR(*evaluation.bits_per_byte, evaluation.perplexity.nll / std::numbers::ln2, 1e-12)
@@ -87,6 +112,8 @@ TEST_F(Evaluations, have_their_figures_in_json) {
                                 {"tokens", 45},
                                 {"chunks", 5},
                                 {"chunk", 10},
+                                {"stride", 10},
+                                {"bos", "none"},
                                 {"nll", result.nll},
                                 {"ppl", result.ppl},
                                 {"bits_per_byte", *evaluation.bits_per_byte},

@@ -1,5 +1,6 @@
 #include "sluice/eval/text_source.h"
 
+#include "sluice/data/tokenize.h"
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
 #include "tests/data/gzip_bytes.h"
@@ -21,6 +22,21 @@ class TextSources : public WithByteModel {
     return path.string();
   }
 
+  // The shard that `sluice data tokenize` makes of a text.
+  std::string tokenized(const std::string& path) const {
+    const std::filesystem::path out = path + ".tokens";
+    const Tokenizer& tokenizer = model_.tokenizer();
+    tokenize_files(tokenizer, {.files = {path}, .out = out, .end_of_text = end_of_text_of(tokenizer)},
+                   engine_.threads());
+    // The same tokens for a model of 128, which the byte tokenizer is too large for.
+    const std::filesystem::path small = path + ".small.tokens";
+    const TokenShard shard(out);
+    Documents documents = documents_of(shard);
+    for (auto& document : documents) document.pop_back();
+    write_shard(small, documents, {.vocabulary = 128, .end_of_text = shard.info().end_of_text});
+    return small.string();
+  }
+
   std::string text_of(const TextSource& source) const {
     return model_.tokenizer().decode(read_chunks(model_, source).tokens);
   }
@@ -30,12 +46,29 @@ class TextSources : public WithByteModel {
 
 TEST_F(TextSources, are_the_same_text_in_every_kind_of_file) {
   const std::string text = "the cat\nand the hat\n";
-  const std::string lines = "{\"text\": \"the cat\"}\n\n{\"text\": \"and the hat\"}\n";
+  const std::string line = "{\"text\": \"the cat\\nand the hat\\n\"}\n";
   EXPECT_EQ(text_of(text), text);
-  for (const std::string& path : {file("a.txt", text), file("a.jsonl", lines), file("b.gz", gzipped(text)),
-                                  file("b.jsonl.gz", gzipped(lines))})
+  for (const std::string& path : {file("a.txt", text), file("a.jsonl", line), file("b.gz", gzipped(text)),
+                                  file("b.jsonl.gz", gzipped(line)), tokenized(file("c.txt", text))})
     EXPECT_EQ(text_of(DataFiles{{path}}), text) << path;
-  EXPECT_EQ(text_of(DataFiles{{file("c.txt", "the cat\n"), file("d.txt", "and the hat\n")}}), text);
+}
+
+TEST_F(TextSources, join_documents_by_the_end_of_text_however_they_come) {
+  const std::string joined("the cat\0and the hat", 19);
+  const std::string one = file("1.txt", "the cat"), none = file("2.txt", ""),
+                    two = file("3.txt", "and the hat");
+  EXPECT_EQ(text_of(DataFiles{{one, none, two}}), joined);
+  const std::string lines =
+      file("a.jsonl", "{\"text\": \"the cat\"}\n\n{\"text\": \"\"}\n{\"text\": \"and the hat\"}\n");
+  EXPECT_EQ(text_of(DataFiles{{lines}}), joined);
+  EXPECT_EQ(text_of(DataFiles{{tokenized(lines)}}), joined);
+  EXPECT_EQ(text_of(DataFiles{{tokenized(one), tokenized(two)}}), joined);
+  EXPECT_EQ(read_chunks(model_, DataFiles{{lines}}).predicted_bytes, 17) << "the join has no text";
+}
+
+TEST_F(TextSources, read_no_more_documents_than_the_chunks_need) {
+  const std::string lines = file("a.jsonl", "{\"text\": \"abcdef\"}\n{\"text\": \"caf\u00e9\"}\n");
+  EXPECT_EQ(read_chunks(model_, DataFiles{{lines}}, {.length = 3, .at_most = 2}).tokens.size(), 6U);
 }
 
 TEST_F(TextSources, ids_are_taken_as_they_are) {
@@ -46,7 +79,7 @@ TEST_F(TextSources, ids_are_taken_as_they_are) {
 
 TEST_F(TextSources, shards_follow_each_other_with_the_ends_of_their_documents) {
   const std::string a = shard("a.tokens", {{1, 2, 3}, {4}}), b = shard("b.tokens", {{5, 6}});
-  EXPECT_EQ(read_chunks(model_, DataFiles{{a, b}}).tokens, (std::vector<TokenId>{1, 2, 3, 0, 4, 0, 5, 6, 0}));
+  EXPECT_EQ(read_chunks(model_, DataFiles{{a, b}}).tokens, (std::vector<TokenId>{1, 2, 3, 0, 4, 0, 5, 6}));
   EXPECT_EQ(read_chunks(model_, DataFiles{{a, b}}, {.length = 4, .at_most = 1}).tokens,
             (std::vector<TokenId>{1, 2, 3, 0}));
 }
@@ -57,7 +90,7 @@ TEST_F(TextSources, are_cut_into_whole_chunks) {
   EXPECT_EQ(text.tokens.size(), 90U) << "what is left at the end is left out";
   EXPECT_EQ(read_chunks(model_, std::string(95, 'x'), {.length = 10, .at_most = 3}).chunks(), 3);
   const ChunkedText abc = read_chunks(model_, std::string("abcdefg"), {.length = 3});
-  EXPECT_EQ(model_.tokenizer().decode(abc.chunk(1)), "def");
+  EXPECT_EQ(model_.tokenizer().decode(abc.chunk(1).ids), "def");
 }
 
 TEST_F(TextSources, make_one_chunk_if_they_are_shorter_than_that) {
@@ -89,6 +122,12 @@ TEST_F(TextSources, refuse_tokens_that_the_model_does_not_have) {
   const std::string path = shard("v.tokens", {{1, 2}}, 200);
   EXPECT_BAD_INPUT(read_chunks(model_, DataFiles{{path}}),
                    path + ": its tokens do not fit the model: expected a vocabulary of at most 128, got 200");
+}
+
+TEST_F(TextSources, begin_with_a_token_that_the_model_must_name) {
+  EXPECT_BAD_INPUT(read_chunks(model_, std::string("text"), {.begin_of_text = BeginOfText::Text}),
+                   (model_.path() / "config.json").string() +
+                       ": --bos needs a begin-of-text token: expected bos_token_id from 0 to 127, got none");
 }
 
 TEST_F(TextSources, refuse_a_mixture_of_shards_and_texts) {

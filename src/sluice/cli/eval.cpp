@@ -1,4 +1,5 @@
 #include "sluice/base/error.h"
+#include "sluice/cli/chunk_options.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/text_format_option.h"
@@ -14,7 +15,7 @@ struct EvalOptions {
   std::vector<std::string> data;
   TextFormatOption format;
   InterventionOptions interventions;
-  int chunk = 512, chunks = 50;
+  ChunkingOptions chunking;
 };
 
 TextSource source_of(const EvalOptions& options) {
@@ -30,7 +31,7 @@ ModelEvaluationRequest request_of(const EvalOptions& options, const Session& ses
   ModelEvaluationRequest request{.model = options.model.path,
                                  .options = options.model.options(weight_type(session)),
                                  .source = source_of(options),
-                                 .chunks = {.length = options.chunk, .at_most = options.chunks},
+                                 .chunks = options.chunking.chunks(),
                                  .interventions = options.interventions.texts};
   if (!options.against.empty()) request.against = sluice::weight_type(options.against);
   return request;
@@ -49,20 +50,15 @@ Action declare_eval(Options& options) {
       {.name = "--ids-file", .value = "FILE", .text = "Token ids, separated by white space, instead of text"},
       target->ids_file);
   target->interventions.declare(options);
-  options.integer(
-      {.name = "--chunk", .value = "N", .text = "Tokens per chunk (default: 512)", .low = 2, .high = 1 << 20},
-      target->chunk);
-  options.integer(
-      {.name = "--chunks", .value = "N", .text = "Chunks at most (default: 50)", .low = 1, .high = 1 << 24},
-      target->chunks);
+  target->chunking.declare(options);
   options.choice({.name = "--against",
                   .value = "TYPE",
                   .text = "Evaluate the same chunks with weights of this type, too, and say what differs",
-    warn_of_unknown_keys(session, request.model);
                   .words = model_dtype().words},
                  target->against);
   return [target](const Session& session) {
     const ModelEvaluationRequest request = request_of(*target, session);
+    warn_of_unknown_keys(session, request.model);
     Engine engine(session.options.engine());
     const Evaluation evaluation = evaluate_model(engine, request, job_control(session));
     print_result(session, evaluation);
@@ -77,9 +73,12 @@ Command eval_command() {
       .summary = "Measure a model's perplexity on text",
       .description =
           "Perplexity: the exponential of the mean negative log-likelihood of every token but the first of "
-          "its chunk. Chunks do not overlap. The interval is a bootstrap over chunks.",
+          "its chunk. Chunks do not overlap unless --stride says so. Documents are joined by the end-of-text "
+          "token, so the same text gives the same figure as text, as JSON lines and as a shard. The interval "
+          "is a bootstrap over chunks.",
       .examples = {"sluice eval path/to/model --data wiki.txt",
                    "sluice eval path/to/model --ids-file ids.txt --json",
+                   "sluice eval path/to/model --data wiki.txt --chunk 1024 --stride 512 --bos text",
                    "sluice eval path/to/model --data wiki.txt --dtype int8 --against bf16"},
       .dtype = model_dtype(),
       .declare = declare_eval};

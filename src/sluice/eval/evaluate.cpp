@@ -47,8 +47,12 @@ Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, 
   // Without an intervention no probe: then values that are only there to be seen are not computed.
   std::optional<Intervener> intervener;
   if (!request.interventions.empty()) intervener.emplace(request.interventions);
-  Evaluation evaluation{
-      .dtype = model.dtype(), .perplexity = {}, .chunk_length = text.chunk_length, .chunks = {}};
+  Evaluation evaluation{.dtype = model.dtype(),
+                        .perplexity = {},
+                        .chunk_length = text.chunk_length,
+                        .stride = text.stride,
+                        .begin_of_text = text.begin_of_text,
+                        .chunks = {}};
   evaluation.chunks = chunk_nlls(model, text, intervener ? &*intervener : nullptr, control);
   if (intervener) intervener->check_effect();
   evaluation.perplexity = perplexity(evaluation.chunks);
@@ -92,6 +96,8 @@ ordered_json to_json(const Evaluation& evaluation) {
                        {"tokens", result.tokens},
                        {"chunks", evaluation.chunks.size()},
                        {"chunk", evaluation.chunk_length},
+                       {"stride", evaluation.stride},
+                       {"bos", name_of(evaluation.begin_of_text)},
                        {"nll", result.nll},
                        {"ppl", result.ppl},
                        {"bits_per_byte", nullptr},

@@ -27,7 +27,8 @@ struct Comparison {
 struct Evaluation {
   DType dtype = DType::F32;  // of the weights
   Perplexity perplexity;
-  int64_t chunk_length = 0;
+  int64_t chunk_length = 0, stride = 0;
+  BeginOfText begin_of_text = BeginOfText::None;
   std::vector<ChunkNll> chunks;
   std::optional<double> bits_per_byte = {};  // none if nobody knows the text of the tokens
   std::optional<Comparison> against = {};

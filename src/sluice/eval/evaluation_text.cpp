@@ -16,6 +16,17 @@ std::string told(const std::optional<Interval>& interval, Figure figure) {
                      interval->high);
 }
 
+// How the chunks were cut, apart from their length.
+std::string cut(const Evaluation& evaluation) {
+  const bool own_begin = evaluation.begin_of_text == BeginOfText::Chunk;
+  std::string text;
+  if (evaluation.stride < evaluation.chunk_length - (own_begin ? 1 : 0))
+    text += fmt::format(", one every {} tokens", evaluation.stride);
+  if (own_begin) text += ", each behind a begin-of-text token";
+  if (evaluation.begin_of_text == BeginOfText::Text) text += ", a begin-of-text token before the first";
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const Evaluation& evaluation) {
@@ -32,9 +43,9 @@ std::string to_text(const Evaluation& evaluation) {
   text += fmt::format("weights         {}\n", weight_type_name(evaluation.dtype));
   text += fmt::format("nll             {:.6f} per token\n", result.nll);
   if (evaluation.bits_per_byte) text += fmt::format("bits per byte   {:.4f}\n", *evaluation.bits_per_byte);
-  text +=
-      fmt::format("n               {} predicted tokens, {} chunk{} of {}\n", result.tokens,
-                  evaluation.chunks.size(), evaluation.chunks.size() > 1 ? "s" : "", evaluation.chunk_length);
+  text += fmt::format("n               {} predicted tokens, {} chunk{} of {}{}\n", result.tokens,
+                      evaluation.chunks.size(), evaluation.chunks.size() > 1 ? "s" : "",
+                      evaluation.chunk_length, cut(evaluation));
   return text;
 }
 

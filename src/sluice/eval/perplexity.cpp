@@ -26,16 +26,17 @@ std::vector<float> row_losses(const Context& context, const Decoder& decoder, co
   return losses;
 }
 
-std::vector<float> token_losses(const Context& context, const Decoder& decoder,
-                                const PredictedTokens& tokens) {
+// Of the targets from `counted` on; those before it stay 0.
+std::vector<float> token_losses(const Context& context, const Decoder& decoder, const PredictedTokens& tokens,
+                                size_t counted = 0) {
   const Var hidden = decoder.forward(context, tokens.inputs, tokens.sequences).y;
   const auto width = static_cast<size_t>(hidden.cols());
   const auto values = hidden.value().values<float>();
   std::vector<float> losses(tokens.targets.size());
   // A probe that wants the logits has to get those of all tokens at once.
-  const size_t step =
-      is_probed(context, {TapName::kNoLayer, points::kLogits}) ? losses.size() : size_t{kLogitRows};
-  for (size_t first = 0; first < losses.size(); first += step) {
+  const bool all = is_probed(context, {TapName::kNoLayer, points::kLogits});
+  const size_t step = all ? losses.size() : size_t{kLogitRows};
+  for (size_t first = all ? 0 : counted; first < losses.size(); first += step) {
     const size_t rows = std::min(step, losses.size() - first);
     const Tensor piece =
         Tensor::from<float>(context.engine.pool(), {static_cast<int64_t>(rows), hidden.cols()},
@@ -79,12 +80,22 @@ std::vector<ChunkNll> sequence_nlls(const Context& context, const Decoder& decod
 }
 
 ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<const TokenId> ids) {
-  if (ids.size() < 2) return {};
+  return chunk_nll(
+      context, decoder,
+      Chunk{.ids = {ids.begin(), ids.end()}, .predicted = std::max<int64_t>(std::ssize(ids), 1) - 1});
+}
+
+ChunkNll chunk_nll(const Context& context, const Decoder& decoder, const Chunk& chunk) {
+  if (chunk.predicted == 0) return {};
+  const std::span<const TokenId> ids(chunk.ids);
   // The last token predicts nothing that is known.
   const Sequences one = Sequences::equal(1, std::ssize(ids) - 1);
-  return sequence_nlls(context, decoder,
-                       {.inputs = ids.first(ids.size() - 1), .targets = ids.subspan(1), .sequences = one})
-      .front();
+  const PredictedTokens tokens{
+      .inputs = ids.first(ids.size() - 1), .targets = ids.subspan(1), .sequences = one};
+  const size_t counted = tokens.targets.size() - static_cast<size_t>(chunk.predicted);
+  const std::vector<float> losses = token_losses(context, decoder, tokens, counted);
+  return {.sum = std::accumulate(losses.begin() + static_cast<std::ptrdiff_t>(counted), losses.end(), 0.0),
+          .tokens = chunk.predicted};
 }
 
 Perplexity perplexity(std::span<const ChunkNll> chunks) {

@@ -5,17 +5,21 @@
 #include <vector>
 
 #include "sluice/eval/bootstrap.h"
+#include "sluice/eval/chunked_text.h"
 #include "sluice/model/decoder.h"
 #include "sluice/text/vocabulary.h"
 
 namespace sluice {
 
-// Negative log-likelihood of one chunk: of every token but its first, which nothing predicts.
+// Negative log-likelihood of one chunk: of the tokens that it predicts.
 struct ChunkNll {
   double sum = 0;
   int64_t tokens = 0;
 };
 
+ChunkNll chunk_nll(const Context& context, const Decoder& decoder, const Chunk& chunk);
+
+// Of every token but the first, which nothing predicts.
 ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<const TokenId> ids);
 
 // Inputs and the token behind each, as data/packed_sequences.h hands them out; `sequences` cuts both.

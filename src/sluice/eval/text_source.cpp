@@ -7,6 +7,7 @@
 #include "sluice/base/error.h"
 #include "sluice/data/text_reader.h"
 #include "sluice/data/token_shard.h"
+#include "sluice/data/tokenize.h"
 #include "sluice/text/token_ids.h"
 
 namespace sluice {
@@ -14,14 +15,16 @@ namespace {
 
 struct Tokens {
   std::vector<TokenId> ids;
-  bool have_text = false;  // of token ids alone nobody knows the text, and the end of a document has none
+  bool have_text = false;                 // of token ids alone nobody knows the text
+  std::optional<TokenId> separator = {};  // between documents, without any text
 };
 
 // One function per kind of source.
 class Reader {
  public:
   Reader(const LoadedModel& model, const ChunkOptions& options)
-      : model_(model), wanted_(options.length * options.at_most) {}
+      : model_(model),
+        wanted_(options.length + (options.at_most - 1) * options.stride.value_or(options.length)) {}
 
   Tokens operator()(const std::string& text) const { return {model_.encode(text), true}; }
 
@@ -44,17 +47,32 @@ class Reader {
       if (files.format) throw usage_error({.where = "--format", .what = "token shards have none"});
       return {tokens_of_shards(files.paths)};
     }
-    std::string text;
-    for (const std::string& path : files.paths) {
-      const TextFormat format = files.format.value_or(format_named(path));
-      const char* end = format == TextFormat::JsonLines ? "\n" : "";
-      for_each_document(
-          path, [&](std::string_view document) { text.append(document).append(end); }, files.format);
-    }
-    return (*this)(text);
+    Tokens tokens{.ids = {}, .have_text = true};
+    for (const std::string& path : files.paths)
+      for_each_document(path, [&](std::string_view document) { add(document, tokens); }, files.format);
+    return tokens;
   }
 
  private:
+  void add(std::string_view document, Tokens& tokens) const {
+    if (document.empty() || std::ssize(tokens.ids) >= wanted_) return;
+    if (!tokens.ids.empty()) {
+      if (!tokens.separator) tokens.separator = separator();
+      tokens.ids.push_back(*tokens.separator);
+    }
+    const std::vector<TokenId> ids = model_.encode(document);
+    tokens.ids.insert(tokens.ids.end(), ids.begin(), ids.end());
+  }
+
+  TokenId separator() const {
+    const TokenId id = end_of_text_of(model_.tokenizer());
+    if (id < model_.config().vocabulary) return id;
+    throw bad_input({.where = model_.path().string(),
+                     .what = "the tokenizer's end-of-text token does not fit the model",
+                     .expected = fmt::format("a token id below {}", model_.config().vocabulary),
+                     .got = std::to_string(id)});
+  }
+
   void check_vocabulary(const TokenShard& shard) const {
     if (shard.info().vocabulary <= model_.config().vocabulary) return;
     throw bad_input({.where = shard.name(),
@@ -76,6 +94,9 @@ class Reader {
       shard.read(0, some);
       tokens.insert(tokens.end(), some.begin(), some.end());
       left -= std::ssize(some);
+      const bool whole = std::ssize(some) == shard.info().tokens;
+      // What joins documents is between them: none behind the last.
+      if (&path == &paths.back() && whole && tokens.back() == shard.info().end_of_text) tokens.pop_back();
     }
     return tokens;
   }
@@ -84,28 +105,42 @@ class Reader {
   int64_t wanted_;  // tokens
 };
 
-int64_t predicted_bytes(const ChunkedText& text, const Tokenizer& tokenizer) {
+int64_t predicted_bytes(const ChunkedText& text, const Tokenizer& tokenizer,
+                        std::optional<TokenId> separator) {
   int64_t bytes = 0;
-  for (int64_t i = 0; i < text.chunks(); ++i) bytes += std::ssize(tokenizer.decode(text.chunk(i).subspan(1)));
+  for (int64_t i = 0; i < text.chunks(); ++i) {
+    Chunk chunk = text.chunk(i);
+    chunk.ids.erase(chunk.ids.begin(), chunk.ids.end() - chunk.predicted);
+    if (separator) std::erase(chunk.ids, *separator);
+    bytes += std::ssize(tokenizer.decode(chunk.ids));
+  }
   return bytes;
+}
+
+std::optional<TokenId> begin_of_text(const LoadedModel& model, const ChunkOptions& options) {
+  if (options.begin_of_text == BeginOfText::None) return {};
+  const auto& [id, vocabulary] = std::pair(model.config().begin_of_text, model.config().vocabulary);
+  if (id && *id >= 0 && *id < vocabulary) return static_cast<TokenId>(*id);
+  throw bad_input({.where = (model.path() / "config.json").string(),
+                   .what = "--bos needs a begin-of-text token",
+                   .expected = fmt::format("bos_token_id from 0 to {}", vocabulary - 1),
+                   .got = id ? std::to_string(*id) : "none"});
 }
 
 }  // namespace
 
 ChunkedText read_chunks(const LoadedModel& model, const TextSource& source, const ChunkOptions& options) {
-  SLUICE_ASSERT(options.length >= 2 && options.at_most >= 1, "chunks: {} of {} tokens", options.at_most,
-                options.length);
+  const std::optional<TokenId> begin = begin_of_text(model, options);
   Tokens tokens = std::visit(Reader(model, options), source);
-  const int64_t count = std::ssize(tokens.ids);
+  const int64_t count = std::ssize(tokens.ids) + (begin ? 1 : 0);
   if (count < 2) {
     throw bad_input({.where = "the text",
                      .what = "nothing to predict",
                      .expected = "at least 2 tokens",
                      .got = std::to_string(count)});
   }
-  ChunkedText text{.tokens = std::move(tokens.ids), .chunk_length = std::min(options.length, count)};
-  text.tokens.resize(static_cast<size_t>(std::min(options.at_most, text.chunks()) * text.chunk_length));
-  if (tokens.have_text) text.predicted_bytes = predicted_bytes(text, model.tokenizer());
+  ChunkedText text = cut_into_chunks(std::move(tokens.ids), options, begin);
+  if (tokens.have_text) text.predicted_bytes = predicted_bytes(text, model.tokenizer(), tokens.separator);
   return text;
 }
 
