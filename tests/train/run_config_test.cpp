@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sluice/train/run_presets.h"
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
 
@@ -43,9 +44,19 @@ TEST(RunConfig, every_run_of_the_repository_is_read) {
   EXPECT_GE(count, 16);
 }
 
+TEST(RunConfig, every_run_of_the_repository_is_built_in) {
+  EXPECT_GE(run_presets().size(), 16U);
+  for (const Preset& preset : run_presets()) {
+    const std::string file = SLUICE_SOURCE_DIR "/configs/runs/" + std::string(preset.name) + ".json";
+    EXPECT_EQ(run_config_json(load_run_config(std::string(preset.name), {})),
+              run_config_json(load_run_config(file, {})))
+        << preset.name;
+  }
+}
+
 TEST(RunConfig, refuses_unknown_keys_of_a_model_that_it_describes) {
   EXPECT_BAD_INPUT(read(R"({"model": {"model_type": "qwen3", "frobnicate": 1}, "steps": 1})"),
-                   "run.json: model.frobnicate: unknown key (docs/models.md lists them)");
+                   "run.json: model.frobnicate: unknown key (sluice help models lists them)");
 }
 
 TEST(RunConfig, takes_its_length_in_tokens) {

@@ -85,7 +85,7 @@ Command bench_command() {
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
                    "sluice bench decode path/to/model --dtype int8", "sluice bench train --json",
-                   "sluice bench train configs/runs/tiny-elementwise.json --set batch_tokens=8192",
+                   "sluice bench train tiny-elementwise --set batch_tokens=8192",
                    "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
       .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
                         "attention, ops, train and neighbour, else f32)",

@@ -11,6 +11,12 @@ namespace sluice::cli {
 
 std::string version_line();  // "sluice 0.1.0"
 
+// Text filled to the width of a terminal, every line indented.
+std::string filled(const std::string& text, size_t indent);
+
+// A Markdown document for a terminal.
+std::string rendered_document(std::string_view markdown);
+
 std::string overview_text();                             // sluice help
 std::string help_text(const DeclaredCommand& declared);  // sluice help COMMAND
 std::string man_page();                                  // roff

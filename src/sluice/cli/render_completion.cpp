@@ -5,6 +5,7 @@
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
+#include "sluice/cli/topics.h"
 
 namespace sluice::cli {
 namespace {
@@ -52,7 +53,7 @@ _sluice() {{
     words=$options
   elif [ -z "$words" ] && [ "$COMP_CWORD" -eq 2 ]; then
     case ${{COMP_WORDS[1]}} in
-    help) words="{commands}" ;;
+    help) words="{commands} {topics}" ;;
 {of_argument}    esac
   fi
   if [ -n "$words" ]; then
@@ -69,8 +70,11 @@ complete -o filenames -F _sluice sluice
 std::string bash_completion() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.push_back(command.name);
+  std::vector<std::string> topic_names;
+  for (const Topic& topic : topics()) topic_names.push_back(topic.name);
   const Cases cases = cases_of(commands());
   return fmt::format(fmt::runtime(kScript), fmt::arg("commands", fmt::format("{}", fmt::join(names, " "))),
+                     fmt::arg("topics", fmt::format("{}", fmt::join(topic_names, " "))),
                      fmt::arg("after_option", cases.after_option), fmt::arg("of_command", cases.of_command),
                      fmt::arg("of_argument", cases.of_argument));
 }

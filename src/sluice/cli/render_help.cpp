@@ -8,6 +8,7 @@
 #include "sluice/base/build_info.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
+#include "sluice/cli/topics.h"
 
 namespace sluice::cli {
 namespace {
@@ -25,23 +26,6 @@ std::vector<std::string> words_of(const std::string& text) {
     }
   }
   return words;
-}
-
-// Text filled to the width of a terminal, every line indented.
-std::string filled(const std::string& text, size_t indent) {
-  std::string lines;
-  size_t column = kWidth;  // full: the first word starts a line
-  for (const std::string& word : words_of(text)) {
-    if (column + 1 + word.size() > kWidth) {
-      if (!lines.empty()) lines += '\n';
-      lines += std::string(indent, ' ') + word;
-      column = indent + word.size();
-    } else {
-      lines += ' ' + word;
-      column += 1 + word.size();
-    }
-  }
-  return lines + '\n';
 }
 
 // "  name   text", the text filled beside a column of names.
@@ -69,6 +53,22 @@ std::vector<OptionDescription> select(const DeclaredCommand& declared, bool argu
 }
 
 }  // namespace
+
+std::string filled(const std::string& text, size_t indent) {
+  std::string lines;
+  size_t column = kWidth;  // full: the first word starts a line
+  for (const std::string& word : words_of(text)) {
+    if (column + 1 + word.size() > kWidth) {
+      if (!lines.empty()) lines += '\n';
+      lines += std::string(indent, ' ') + word;
+      column = indent + word.size();
+    } else {
+      lines += ' ' + word;
+      column += 1 + word.size();
+    }
+  }
+  return lines + '\n';
+}
 
 std::string version_line() {
   return fmt::format("sluice {}", build_info().version);
@@ -102,10 +102,15 @@ std::string usage_line(const DeclaredCommand& declared) {
 std::string overview_text() {
   std::string text = "Sluice: a laboratory for gated attention in language models.\n\n";
   text +=
-      "Usage: sluice COMMAND [options]\n       sluice help COMMAND\n       sluice --version\n\nCommands:\n";
+      "Usage: sluice COMMAND [options]\n       sluice help COMMAND|TOPIC\n       sluice "
+      "--version\n\nCommands:\n";
   size_t width = 0;
   for (const Command& command : commands()) width = std::max(width, command.name.size());
   for (const Command& command : commands()) text += entry(command.name, command.summary, width);
+  text += "\nTopics, explained by sluice help TOPIC:\n";
+  const std::vector<Topic> all = topics();
+  for (const Topic& topic : all) width = std::max(width, topic.name.size());
+  for (const Topic& topic : all) text += entry(topic.name, topic.title, width);
   text += "\nExit codes:\n";
   for (const auto& [code, meaning] : exit_codes()) text += entry(std::to_string(code), meaning, 3);
   return text;

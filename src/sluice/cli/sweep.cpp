@@ -87,7 +87,7 @@ Command sweep_command() {
               "in a directory of its own, and prints validation loss with its 95 % interval over the seeds, "
               "sink, activation, gates and spikes. A run that diverges is counted and the others go on. "
               "Ctrl-C saves; --resume goes on, and takes more values or seeds than before.",
-          .examples = {"sluice sweep configs/runs/tiny-baseline.json --data text.tokens --tokenizer "
+          .examples = {"sluice sweep tiny-baseline --data text.tokens --tokenizer "
                        "tokenizer.json --out sweep --vary "
                        "model=tiny-baseline,tiny-elementwise --vary schedule.peak=1e-3,3e-3 --seeds 3"},
           .dtype = {.text = "Products in bf16 or f32 (default: as the configuration says)",

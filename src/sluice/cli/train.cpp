@@ -70,20 +70,19 @@ Action declare_train(Options& options) {
 }  // namespace
 
 Command train_command() {
-  return {
-      .name = "train",
-      .summary = "Train a model",
-      .description =
-          "Trains on token shards and writes a run directory: config.json, metrics.jsonl and checkpoints "
-          "that are model directories. Ctrl-C finishes the step, saves and ends; --resume then goes on, "
-          "bitwise as if it had never stopped. A damaged checkpoint is skipped for the one before it.",
-      .examples = {"sluice train configs/runs/tiny-elementwise.json --data text.tokens --tokenizer "
-                   "tokenizer.json --out run",
-                   "sluice train run/config.json --data text.tokens --out run --resume",
-                   "sluice train configs/runs/51m-elementwise.json --set schedule.peak=6e-4 --print-config"},
-      .dtype = {.text = "Products in bf16 or f32 (default: as the configuration says)",
-                .words = {"f32", "bf16"}},
-      .declare = declare_train};
+  return {.name = "train",
+          .summary = "Train a model",
+          .description =
+              "Trains on token shards and writes a run directory: config.json, metrics.jsonl and checkpoints "
+              "that are model directories. Ctrl-C finishes the step, saves and ends; --resume then goes on, "
+              "bitwise as if it had never stopped. A damaged checkpoint is skipped for the one before it.",
+          .examples = {"sluice train tiny-elementwise --data text.tokens --tokenizer "
+                       "tokenizer.json --out run",
+                       "sluice train run/config.json --data text.tokens --out run --resume",
+                       "sluice train 51m-elementwise --set schedule.peak=6e-4 --print-config"},
+          .dtype = {.text = "Products in bf16 or f32 (default: as the configuration says)",
+                    .words = {"f32", "bf16"}},
+          .declare = declare_train};
 }
 
 }  // namespace sluice::cli

@@ -7,7 +7,9 @@
 namespace sluice::cli {
 
 void TrainingOptions::declare_config(Options& options) {
-  options.argument({.name = "CONFIG", .value = "", .text = "A run's configuration (configs/runs)"},
+  options.argument({.name = "CONFIG",
+                    .value = "",
+                    .text = "A run's configuration: a file, or a preset (sluice help presets)"},
                    Presence::Required, config);
 }
 

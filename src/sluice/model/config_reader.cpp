@@ -1,10 +1,9 @@
 #include "sluice/model/config_reader.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "sluice/base/suggest.h"
 #include "sluice/model/config_keys.h"
 #include "sluice/model/gate_reader.h"
 #include "sluice/model/presets.h"
@@ -164,22 +163,9 @@ ModelConfig read_model_config(const Json& json) {
 
 Json load_model_json(const std::filesystem::path& path) {
   constexpr JsonLimits kLimits{.bytes = size_t{16} << 20};  // published ones have a few KiB
-  std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
+  std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) return Json::load(path / "config.json", kLimits);
-  if (std::filesystem::exists(path, unknown)) return Json::load(path, kLimits);
-  std::vector<std::string> names;
-  for (const Preset& preset : presets()) {
-    if (path == preset.name) return Json::parse(preset.text, fmt::format("preset {}", preset.name));
-    names.emplace_back(preset.name);
-  }
-  // A mistyped name gets the nearest one; a mistyped path only its own error.
-  const bool looks_like_a_name = !path.has_parent_path() && path.extension() != ".json";
-  if (!looks_like_a_name) return Json::load(path, kLimits);
-  throw bad_input({.where = path.string(),
-                   .what = "no such file or preset",
-                   .hint = did_you_mean(path.string(), names).empty()
-                               ? fmt::format("presets: {}", fmt::join(names, ", "))
-                               : did_you_mean(path.string(), names)});
+  return load_file_or_preset(path, presets(), kLimits);
 }
 
 ModelConfig load_model_config(const std::filesystem::path& path) {

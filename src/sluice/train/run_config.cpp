@@ -8,6 +8,7 @@
 #include "sluice/model/config_keys.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/config_writer.h"
+#include "sluice/train/run_presets.h"
 
 namespace sluice {
 namespace {
@@ -28,13 +29,21 @@ std::string_view name_of(ScheduleKind kind) {
   return "?";
 }
 
+// A preset goes before a path: what a configuration means must not depend on the directories beside it, among
+// which there may be a run of that name.
+Json model_named(const std::string& name) {
+  for (const Preset& preset : presets())
+    if (name == preset.name) return Json::parse(preset.text, fmt::format("preset {}", name));
+  return load_model_json(name);
+}
+
 // A model that is written out here was written for this run: an unknown key is a mistake in it, not something
 // that another program left behind.
 ModelConfig read_model(const Json& json) {
-  if (json.is_text()) return load_model_config(json.text());
+  if (json.is_text()) return read_model_config(model_named(json.text()));
   for (const std::string& key : unknown_config_keys(json))
     throw bad_input(
-        {.where = json.at(key).where(), .what = "unknown key", .hint = "docs/models.md lists them"});
+        {.where = json.at(key).where(), .what = "unknown key", .hint = "sluice help models lists them"});
   return read_model_config(json);
 }
 
@@ -183,7 +192,7 @@ void make_room(nlohmann::json& root, std::string_view change) {
   if (change.starts_with("steps=")) root.erase("tokens");
   const auto model = root.find("model");
   if (change.starts_with("model.") && model != root.end() && model->is_string())
-    *model = load_model_json(model->get<std::string>()).node();
+    *model = model_named(model->get<std::string>()).node();
 }
 
 }  // namespace
@@ -264,7 +273,7 @@ RunConfig read_run_config(const Json& json, const std::vector<std::string>& chan
 }
 
 RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes) {
-  return read_run_config(Json::load(path), changes);
+  return read_run_config(load_file_or_preset(path, run_presets()), changes);
 }
 
 }  // namespace sluice

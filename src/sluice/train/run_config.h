@@ -58,7 +58,7 @@ nlohmann::ordered_json run_config_json(const RunConfig& config);
 // a model that is only named.
 RunConfig read_run_config(const Json& json, const std::vector<std::string>& changes);
 
-// The same of a file.
+// The same of a file, or of a preset by its name (train/run_presets.h).
 RunConfig load_run_config(const std::string& path, const std::vector<std::string>& changes);
 
 }  // namespace sluice
