@@ -22,9 +22,10 @@ std::vector<ChunkNll> chunk_nlls(const LoadedModel& model, const ChunkedText& te
   for (int64_t i = 0; i < text.chunks(); ++i) {
     control.stop_if_cancelled();
     control.report("chunks", i, text.chunks());
-    results.push_back(chunk_nll(context, model.decoder(), text.chunk(i)));
+    const Chunk chunk = text.chunk(i);
+    results.push_back(chunk_nll(context, model.decoder(), chunk));
     if (!std::isfinite(results.back().sum)) {
-      const auto inputs = text.chunk(i).first(static_cast<size_t>(text.chunk_length) - 1);
+      const auto inputs = std::span(chunk.ids).first(chunk.ids.size() - 1);
       throw not_finite("the likelihood of the text is", context, model.decoder(), inputs)
           .inside(model.path().string());
     }
