@@ -94,9 +94,9 @@ class Reader {
       shard.read(0, some);
       tokens.insert(tokens.end(), some.begin(), some.end());
       left -= std::ssize(some);
-      const bool whole = std::ssize(some) == shard.info().tokens;
       // What joins documents is between them: none behind the last.
-      if (&path == &paths.back() && whole && tokens.back() == shard.info().end_of_text) tokens.pop_back();
+      const bool ends = &path == &paths.back() && std::ssize(some) == shard.info().tokens && !some.empty();
+      if (ends && some.back() == shard.info().end_of_text) tokens.pop_back();
     }
     return tokens;
   }
@@ -119,7 +119,8 @@ int64_t predicted_bytes(const ChunkedText& text, const Tokenizer& tokenizer,
 
 std::optional<TokenId> begin_of_text(const LoadedModel& model, const ChunkOptions& options) {
   if (options.begin_of_text == BeginOfText::None) return {};
-  const auto& [id, vocabulary] = std::pair(model.config().begin_of_text, model.config().vocabulary);
+  const std::optional<int64_t> id = model.config().begin_of_text;
+  const int64_t vocabulary = model.config().vocabulary;
   if (id && *id >= 0 && *id < vocabulary) return static_cast<TokenId>(*id);
   throw bad_input({.where = (model.path() / "config.json").string(),
                    .what = "--bos needs a begin-of-text token",

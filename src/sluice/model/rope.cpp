@@ -77,7 +77,7 @@ void apply_long_rope(const ModelConfig& config, double length, RopeTableOptions&
   const std::vector<double>& factors = length > original ? scaling.long_factors : scaling.short_factors;
   for (size_t c = 0; c < options.frequencies.size(); ++c) options.frequencies[c] /= factors[c];
   options.amplitude = scaling.attention_factor.value_or(
-      factor <= 1 ? 1.0 : std::sqrt(1 + std::log(factor) / std::log(original)));
+      factor <= 1 || original <= 1 ? 1.0 : std::sqrt(1 + std::log(factor) / std::log(original)));
 }
 
 // Llama 3.1: as YaRN, but blended by turns and not by index, and without an amplitude.

@@ -112,6 +112,9 @@ void read_rope(const Json& json, double rotary_share, ModelConfig& config) {
     return json.contains(key) ? read_scaling(json, json.at(key), config) : RopeScaling{};
   };
   config.rope_scaling = scaling_in(json.contains(kParameters) ? kParameters : "rope_scaling");
+  // It asks which pair turns how often; with a base of 1 all turn alike.
+  if (config.rope_scaling.kind == RopeScalingKind::Yarn && config.rope_base == 1.0)
+    throw bad_input({.where = json.where(), .what = "yarn needs a rope_theta above 1"});
   if (json.contains("rope_scaling") && scaling_in("rope_scaling") != config.rope_scaling)
     throw json.at("rope_scaling").unexpected(fmt::format("the same as in {}, or nothing", kParameters));
 }
