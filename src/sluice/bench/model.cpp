@@ -8,6 +8,7 @@
 #include "sluice/infer/generator.h"
 #include "sluice/infer/positions.h"
 #include "sluice/model/count.h"
+#include "sluice/model/model_directory.h"
 
 namespace sluice::bench {
 namespace {
@@ -43,8 +44,8 @@ int64_t weight_bytes(const Decoder& decoder) {
   return static_cast<int64_t>(bytes);
 }
 
-std::unique_ptr<Decoder> loaded(Engine& engine, const ModelRequest& request) {
-  return load_model(engine, request.model, request.dtype, request.nonfinite);
+std::unique_ptr<Decoder> loaded(Engine& engine, const ModelRequest& request, const JobControl& control) {
+  return load_model(engine, model_directory(request.model, control), request.dtype, request.nonfinite);
 }
 
 ModelSpeed speed_of(const char* what, const ModelRequest& request, const Engine& engine,
@@ -59,7 +60,7 @@ ModelSpeed speed_of(const char* what, const ModelRequest& request, const Engine&
 }  // namespace
 
 ModelSpeed measure_prefill(Engine& engine, const ModelRequest& request, const JobControl& control) {
-  const std::unique_ptr<Decoder> decoder = loaded(engine, request);
+  const std::unique_ptr<Decoder> decoder = loaded(engine, request, control);
   const ModelConfig& config = decoder->config();
   const int64_t tokens = request.tokens == 0 ? 512 : request.tokens;
   warn_beyond_positions(config, "the prompt has", tokens, control);
@@ -79,7 +80,7 @@ ModelSpeed measure_prefill(Engine& engine, const ModelRequest& request, const Jo
 }
 
 ModelSpeed measure_decode(Engine& engine, const ModelRequest& request, const JobControl& control) {
-  const std::unique_ptr<Decoder> decoder = loaded(engine, request);
+  const std::unique_ptr<Decoder> decoder = loaded(engine, request, control);
   const std::vector<int32_t> prompt = some_prompt(8, decoder->config().vocabulary);
   const int64_t generated = request.tokens == 0 ? 32 : request.tokens;
   SLUICE_ASSERT(generated > 1, "measure_decode: {} new tokens, of which the first is not decoded", generated);

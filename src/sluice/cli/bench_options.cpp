@@ -62,12 +62,13 @@ std::vector<bench::CaseShape> BenchOptions::case_shapes() const {
 
 void declare(Options& options, BenchOptions& target) {
   options.argument(part_argument(), Presence::Required, target.what);
-  options.argument({.name = "MODEL",
-                    .value = "",
-                    .text = "A model directory; for tokenizer its file; for train and neighbour a run's "
-                            "configuration (default: the 51M reproduction, 8 x 512 tokens, and a tiny "
-                            "model, 16 x 128)"},
-                   Presence::Optional, target.model);
+  options.argument(
+      {.name = "MODEL",
+       .value = "",
+       .text = "A model directory, or a run's; for tokenizer its file; for train and neighbour a run's "
+               "configuration (default: the 51M reproduction, 8 x 512 tokens, and a tiny "
+               "model, 16 x 128)"},
+      Presence::Optional, target.model);
   options.integer({.name = "--tokens",
                    .value = "N",
                    .text = "Tokens of the prompt (prefill, default: 512) or new ones (decode, default: 32)",

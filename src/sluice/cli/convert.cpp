@@ -36,7 +36,8 @@ void run(const ConvertOptions& request, const Session& session) {
 
 Action declare_convert(Options& options) {
   auto request = std::make_shared<ConvertOptions>();
-  options.argument({.name = "IN", .value = "", .text = "A model directory"}, Presence::Required, request->in);
+  options.argument({.name = "IN", .value = "", .text = "A model directory, or a run's: its best checkpoint"},
+                   Presence::Required, request->in);
   options.argument({.name = "OUT", .value = "", .text = "The directory to write; new or empty"},
                    Presence::Required, request->out);
   options.choice({.name = "--layout",

@@ -64,7 +64,7 @@ void run(const GenerationOptions& command, const Session& session) {
     throw usage_error({.where = "generate", .what = "--format is of --prompts"});
   warn_of_unknown_keys(session, command.model.path);
   Engine engine(session.options.engine());
-  const LoadedModel model = command.model.open(engine, weight_type(session));
+  const LoadedModel model = command.model.open(engine, session);
   const TextGenerationOptions options = command.generation(model);
   if (command.prompts.empty()) {
     const std::vector<TokenId> prompt = command.prompt.tokens(model, "generate");

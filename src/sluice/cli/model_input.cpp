@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include "sluice/base/error.h"
+#include "sluice/cli/use_case.h"
 #include "sluice/model/config_keys.h"
 #include "sluice/model/config_reader.h"
+#include "sluice/model/model_directory.h"
 #include "sluice/text/token_ids.h"
 
 namespace sluice::cli {
@@ -34,12 +36,18 @@ void warn_of_unknown_keys(const Session& session, const std::string& model) try 
 }
 
 void ModelInput::declare(Options& options) {
-  options.argument({.name = "MODEL", .value = "", .text = "A model directory"}, Presence::Required, path);
+  options.argument(
+      {.name = "MODEL", .value = "", .text = "A model directory, or a run's: its best checkpoint"},
+      Presence::Required, path);
   options.text({.name = "--tokenizer",
                 .value = "FILE|bytes",
                 .text = "A tokenizer.json in place of the model's own; bytes: its tokens are the 256 bytes"},
                tokenizer);
   weights.declare(options);
+}
+
+LoadedModel ModelInput::open(Engine& engine, const Session& session) const {
+  return {engine, model_directory(path, job_control(session)), options(weight_type(session))};
 }
 
 void PromptOptions::declare(Options& options) {

@@ -34,7 +34,7 @@ struct ModelInput {
   ModelOptions options(DType dtype) const {
     return {.dtype = dtype, .tokenizer = tokenizer, .nonfinite = weights.nonfinite()};
   }
-  LoadedModel open(Engine& engine, DType dtype) const { return {engine, path, options(dtype)}; }
+  LoadedModel open(Engine& engine, const Session& session) const;
 };
 
 // A prompt given as --prompt TEXT or --ids LIST; exactly one of them.

@@ -3,19 +3,23 @@
 #include "sluice/cli/use_case.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/count_report.h"
+#include "sluice/model/model_directory.h"
 
 namespace sluice::cli {
 namespace {
 
 Action declare_params(Options& options) {
   auto path = std::make_shared<std::string>();
-  options.argument({.name = "CONFIG|MODEL",
-                    .value = "",
-                    .text = "A config.json, a model directory that has one, or a preset's name"},
-                   Presence::Required, *path);
+  options.argument(
+      {.name = "CONFIG|MODEL",
+       .value = "",
+       .text = "A config.json, a directory that has one (a model, or a run: its best checkpoint), or a "
+               "preset's name"},
+      Presence::Required, *path);
   return [path](const Session& session) {
     warn_of_unknown_keys(session, *path);
-    print_result(session, count_model(load_model_config(*path)));
+    const auto model = model_directory(*path, job_control(session));
+    print_result(session, count_model(load_model_config(model)));
   };
 }
 

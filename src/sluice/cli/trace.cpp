@@ -21,7 +21,7 @@ void run(const TraceOptions& options, const Session& session) {
   refuse_overwriting(options.out, std::span(&options.model.path, 1));
   warn_of_unknown_keys(session, options.model.path);
   Engine engine(session.options.engine());
-  const LoadedModel model = options.model.open(engine, weight_type(session));
+  const LoadedModel model = options.model.open(engine, session);
   CapturedTrace traced = trace(model,
                                {.ids = options.prompt.tokens(model, "trace"),
                                 .captures = options.captures,

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "sluice/base/error.h"
+#include "sluice/model/checkpoint.h"
+#include "sluice/model/model_directory.h"
 
 namespace sluice {
 namespace {
@@ -40,11 +42,11 @@ std::string_view weight_type_name(DType dtype) {
 // The tokenizer first: a mistake in its name shows before a large model is read.
 LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options)
     : engine_(engine),
-      path_(path),
+      path_(model_directory(path)),
       dtype_(options.dtype),
       nonfinite_(options.nonfinite),
-      tokenizer_(tokenizer_of(path, options.tokenizer)),
-      decoder_(load_model(engine, path, options.dtype, options.nonfinite)) {}
+      tokenizer_(tokenizer_of(path_, options.tokenizer)),
+      decoder_(load_model(engine, path_, options.dtype, options.nonfinite)) {}
 
 const Tokenizer& LoadedModel::tokenizer() const {
   if (tokenizer_) return *tokenizer_;

@@ -10,6 +10,7 @@
 #include "sluice/io/elements.h"
 #include "sluice/io/nonfinite.h"
 #include "sluice/model/config_reader.h"
+#include "sluice/model/model_directory.h"
 
 namespace sluice {
 namespace {
@@ -51,7 +52,8 @@ DType exact_type(StoredType stored) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::filesystem::path& directory, NonFinite nonfinite) : nonfinite_(nonfinite) {
+Checkpoint::Checkpoint(const std::filesystem::path& path, NonFinite nonfinite) : nonfinite_(nonfinite) {
+  const std::filesystem::path directory = model_directory(path);
   std::error_code unknown;
   if (!std::filesystem::is_directory(directory, unknown)) {
     throw bad_input({.where = directory.string(),

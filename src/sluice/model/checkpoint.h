@@ -15,8 +15,9 @@ enum class NonFinite { Refused, Allowed };
 
 class Checkpoint {
  public:
-  // Tensors that are missing or unexpected are bad input that lists them.
-  explicit Checkpoint(const std::filesystem::path& directory, NonFinite nonfinite = NonFinite::Refused);
+  // A model directory or a run's (model/model_directory.h). Tensors that are missing or unexpected are bad
+  // input that lists them.
+  explicit Checkpoint(const std::filesystem::path& path, NonFinite nonfinite = NonFinite::Refused);
 
   const ModelConfig& config() const { return decoder_->config(); }
   const TensorStore& store() const { return *store_; }

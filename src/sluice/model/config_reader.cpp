@@ -6,6 +6,7 @@
 
 #include "sluice/model/config_keys.h"
 #include "sluice/model/gate_reader.h"
+#include "sluice/model/model_directory.h"
 #include "sluice/model/presets.h"
 #include "sluice/model/rope_reader.h"
 
@@ -164,7 +165,8 @@ ModelConfig read_model_config(const Json& json) {
 Json load_model_json(const std::filesystem::path& path) {
   constexpr JsonLimits kLimits{.bytes = size_t{16} << 20};  // published ones have a few KiB
   std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) return Json::load(path / "config.json", kLimits);
+  if (std::filesystem::is_directory(path, unknown))
+    return Json::load(model_directory(path) / "config.json", kLimits);
   return load_file_or_preset(path, presets(), kLimits);
 }
 

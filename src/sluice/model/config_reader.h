@@ -13,7 +13,7 @@ namespace sluice {
 // each key: config_keys.h.
 ModelConfig read_model_config(const Json& json);
 
-// From a file, from the config.json in a model directory, or a preset by its name (model/presets.h).
+// From a file, from the config.json in a model or run directory, or a preset by its name (model/presets.h).
 Json load_model_json(const std::filesystem::path& path);
 ModelConfig load_model_config(const std::filesystem::path& path);
 

@@ -13,6 +13,7 @@
 #include "sluice/model/checkpoint_writer.h"
 #include "sluice/model/config_writer.h"
 #include "sluice/model/count.h"
+#include "sluice/model/model_directory.h"
 
 namespace sluice {
 namespace {
@@ -189,8 +190,9 @@ ModelConfig with_layout(const ModelConfig& config, GateLayout layout, const std:
   return other;
 }
 
-WrittenModel convert_model(const fs::path& in, const fs::path& out, const Conversion& conversion,
+WrittenModel convert_model(const fs::path& path, const fs::path& out, const Conversion& conversion,
                            const JobControl& control) {
+  const fs::path in = model_directory(path, control);
   const Checkpoint from(in, conversion.nonfinite);
   const ModelConfig& config = from.config();
   const Decoder to(conversion.layout ? with_layout(config, *conversion.layout, in.string()) : config);
