@@ -203,8 +203,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "more documents than the file can hold: expected at most 8 in 128 bytes, got "
                   "18446744073709551615"},
         BadHeader{"text_bytes", 40, kHuge, 8, "the header has values that no program of this version writes"},
-        BadHeader{"end_of_text", 48, 300, 4, "end-of-text id: expected below 300, got 300"},
-        BadHeader{"reserved", 56, 1, 4, "the header has values that no program of this version writes"}),
+        BadHeader{"end_of_text", 48, 300, 4, "end-of-text id: expected below 300, got 300"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_F(TokenShards, with_document_ends_in_disorder_are_refused) {

@@ -67,6 +67,7 @@ const std::vector<Kind> kKinds = {
     {"qwen3", [](ModelConfig&) {}, "qwen3"},
     {"qwen3_with_biases", [](ModelConfig& c) { c.qkv_bias = c.o_bias = true; }, "qwen3"},
     {"tied", [](ModelConfig& c) { c.tied = true; }, "qwen3"},
+    {"trained_with_a_tokenizer", [](ModelConfig& c) { c.tokenizer = 0xbeef01; }, "qwen3"},
     {"one_end_of_text", [](ModelConfig& c) { c.end_of_text = {7}; }, "qwen3"},
     {"many_ends_of_text",
      [](ModelConfig& c) {

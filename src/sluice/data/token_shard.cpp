@@ -37,9 +37,12 @@ uint32_t widen(const std::byte* from, std::span<TokenId> out) {
 }  // namespace
 
 TokenShard::TokenShard(const std::filesystem::path& path)
-    : file_(std::make_shared<const MappedFile>(path)),
+    : TokenShard(std::make_shared<const MappedFile>(path), path.string()) {}
+
+TokenShard::TokenShard(std::shared_ptr<const MappedFile> file, std::string name)
+    : file_(std::move(file)),
       bytes_(file_->bytes()),
-      name_(path.string()),
+      name_(std::move(name)),
       info_(read_shard_header(bytes_, name_)) {
   check_document_ends();
   verify();

@@ -13,7 +13,7 @@
 //       40       8  bytes of the text that the tokens were made of; 0 if that is not known
 //       48       4  the id that ends every document, below V
 //       52       4  CRC-32 of all that follows the header
-//       56       4  0
+//       56       4  fingerprint of the tokenizer (text/tokenizer.h); 0 in shards that do not say
 //       60       4  CRC-32 of bytes 0 … 59
 //       64     N·W  token ids, document after document
 //                   zeros up to the next multiple of 8
@@ -40,7 +40,8 @@ struct TokenShardInfo {
   int64_t documents = 0;
   int64_t text_bytes = 0;
   TokenId end_of_text = 0;
-  uint32_t checksum = 0;  // of what follows the header
+  uint32_t checksum = 0;   // of what follows the header
+  uint32_t tokenizer = 0;  // fingerprint; 0: not known
 };
 
 // Immutable and cheap to copy; copies share the mapping. May be used from several threads at once.
@@ -49,6 +50,9 @@ class TokenShard {
   // Bad input if the file is damaged in any way: it is read as a whole, once, and whoever has a shard may
   // rely on it.
   explicit TokenShard(const std::filesystem::path& path);
+
+  // The same of a file that has another name, or none any more, in messages.
+  TokenShard(std::shared_ptr<const MappedFile> file, std::string name);
 
   // Of bytes that the caller keeps, named `name` in messages. Header, size and document ends are checked, the
   // tokens are not: read() looks at those that are asked for, verify() at all.

@@ -119,6 +119,7 @@ ShardHeader write_shard_header(const TokenShardInfo& info) {
   put(header, 40, static_cast<uint64_t>(info.text_bytes));
   put(header, 48, static_cast<uint32_t>(info.end_of_text));
   put(header, 52, info.checksum);
+  put(header, 56, info.tokenizer);
   put(header, kChecksumAt, shard_checksum(0, std::span(header).first(kChecksumAt)));
   return header;
 }
@@ -133,7 +134,7 @@ TokenShardInfo read_shard_header(std::span<const std::byte> file, const std::str
   const auto end_of_text = number_at<uint32_t>(file, 48);
   check_vocabulary(width, vocabulary, end_of_text, name);
   check_counts(width, tokens, documents, file.size(), name);
-  if (number_at<uint32_t>(file, 56) != 0 || text_bytes > std::numeric_limits<int64_t>::max())
+  if (text_bytes > std::numeric_limits<int64_t>::max())
     throw bad_input({.where = name, .what = "the header has values that no program of this version writes"});
   const TokenShardInfo info{.width = width,
                             .vocabulary = static_cast<int64_t>(vocabulary),
@@ -141,7 +142,8 @@ TokenShardInfo read_shard_header(std::span<const std::byte> file, const std::str
                             .documents = static_cast<int64_t>(documents),
                             .text_bytes = static_cast<int64_t>(text_bytes),
                             .end_of_text = static_cast<TokenId>(end_of_text),
-                            .checksum = number_at<uint32_t>(file, 52)};
+                            .checksum = number_at<uint32_t>(file, 52),
+                            .tokenizer = number_at<uint32_t>(file, 56)};
   check_size(info, file.size(), name);
   return info;
 }

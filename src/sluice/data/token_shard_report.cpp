@@ -5,7 +5,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sluice/text/tokenizer.h"
+
 namespace sluice {
+namespace {
+
+nlohmann::ordered_json fingerprint_json(const TokenShardInfo& info) {
+  if (info.tokenizer == 0) return nullptr;
+  return fingerprint_text(info.tokenizer);
+}
+
+}  // namespace
 
 CheckedTokenShard check_token_shard(const std::filesystem::path& path) {
   const TokenShard shard(path);
@@ -20,9 +30,10 @@ CheckedTokenShard check_token_shard(const std::filesystem::path& path) {
 
 nlohmann::ordered_json to_json(const WrittenTokenShard& shard) {
   const TokenShardInfo& info = shard.info;
-  return {{"path", shard.path.string()},   {"tokens", info.tokens},           {"documents", info.documents},
-          {"vocabulary", info.vocabulary}, {"end_of_text", info.end_of_text}, {"bytes_per_token", info.width},
-          {"text_bytes", info.text_bytes}};
+  return {{"path", shard.path.string()},     {"tokens", info.tokens},
+          {"documents", info.documents},     {"vocabulary", info.vocabulary},
+          {"end_of_text", info.end_of_text}, {"bytes_per_token", info.width},
+          {"text_bytes", info.text_bytes},   {"tokenizer_fingerprint", fingerprint_json(info)}};
 }
 
 nlohmann::ordered_json to_json(const CheckedTokenShard& shard) {
@@ -44,6 +55,8 @@ std::string to_text(const CheckedTokenShard& shard) {
          fmt::format("documents       {}, of {} to {} tokens\n", info.documents, shard.shortest,
                      shard.longest) +
          fmt::format("vocabulary      {}; documents end with {}\n", info.vocabulary, info.end_of_text) +
+         fmt::format("tokenizer       {}\n",
+                     info.tokenizer == 0 ? "not known" : fingerprint_text(info.tokenizer)) +
          fmt::format("text            {} bytes\n", info.text_bytes) + "checksum        right\n";
 }
 

@@ -24,7 +24,8 @@ TokenShardWriter::TokenShardWriter(const std::filesystem::path& path, const Opti
     : file_(path),
       info_{.width = shard_token_width(options.vocabulary),
             .vocabulary = options.vocabulary,
-            .end_of_text = options.end_of_text} {
+            .end_of_text = options.end_of_text,
+            .tokenizer = options.tokenizer} {
   SLUICE_ASSERT(options.end_of_text >= 0 && options.end_of_text < options.vocabulary,
                 "TokenShardWriter: end-of-text id {} of a vocabulary of {}", options.end_of_text,
                 options.vocabulary);

@@ -13,6 +13,7 @@ class TokenShardWriter {
   struct Options {
     int64_t vocabulary = 0;
     TokenId end_of_text = 0;
+    uint32_t tokenizer = 0;  // its fingerprint; 0: nobody knows what the ids stand for
   };
 
   // Nothing appears at `path` before commit(). Ids are stored in 2 bytes where the vocabulary allows it.

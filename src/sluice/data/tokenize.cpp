@@ -10,6 +10,8 @@
 namespace sluice {
 namespace {
 
+constexpr const char* kEndsOfText[] = {kEndOfText, "<|end_of_text|>", "</s>", "<eos>", "<|eos|>"};
+
 // Text that waits for the threads: about a thousand documents, little against a corpus.
 constexpr size_t kWaitingBytes = size_t{1} << 20;
 
@@ -21,7 +23,9 @@ class DocumentEncoder {
         request_(request),
         threads_(threads),
         control_(control),
-        writer_(request.out, {.vocabulary = tokenizer.size(), .end_of_text = request.end_of_text}) {}
+        writer_(request.out, {.vocabulary = tokenizer.size(),
+                              .end_of_text = request.end_of_text,
+                              .tokenizer = tokenizer.fingerprint()}) {}
 
   void add(std::string_view document) {
     if (document.empty()) return;
@@ -64,8 +68,12 @@ class DocumentEncoder {
 
 }  // namespace
 
+bool ends_text(std::string_view special) {
+  return std::ranges::find(kEndsOfText, special) != std::end(kEndsOfText);
+}
+
 TokenId end_of_text_of(const Tokenizer& tokenizer) {
-  for (const char* name : {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>"}) {
+  for (const char* name : kEndsOfText) {
     const std::optional<TokenId> id = tokenizer.token_to_id(name);
     if (id && tokenizer.is_special(*id)) return *id;
   }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sluice/base/job_control.h"
@@ -12,6 +13,11 @@
 #include "sluice/text/tokenizer.h"
 
 namespace sluice {
+
+inline constexpr const char* kEndOfText = "<|endoftext|>";
+
+// Whether a special token of this name ends texts: that one or one of its relatives.
+bool ends_text(std::string_view special);
 
 // The token that ends documents where a tokenizer's file does not say which: <|endoftext|> or one of its
 // relatives, else the token of the byte 0, which texts do not have.

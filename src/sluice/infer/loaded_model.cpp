@@ -46,7 +46,20 @@ LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, cons
       dtype_(options.dtype),
       nonfinite_(options.nonfinite),
       tokenizer_(tokenizer_of(path_, options.tokenizer)),
-      decoder_(load_model(engine, path_, options.dtype, options.nonfinite)) {}
+      decoder_(load_model(engine, path_, options.dtype, options.nonfinite)) {
+  const uint32_t trained_with = config().tokenizer;
+  if (!tokenizer_ || trained_with == 0 || tokenizer_->fingerprint() == trained_with) return;
+  throw bad_input(
+      {.where = options.tokenizer.empty() ? (path_ / "tokenizer.json").string() : options.tokenizer,
+       .what = "not the tokenizer that the model was trained with",
+       .expected = fmt::format("fingerprint {}", fingerprint_text(trained_with)),
+       .got = fingerprint_text(tokenizer_->fingerprint())});
+}
+
+uint32_t LoadedModel::tokenizer_fingerprint() const {
+  if (config().tokenizer != 0) return config().tokenizer;
+  return tokenizer_ ? tokenizer_->fingerprint() : 0;
+}
 
 const Tokenizer& LoadedModel::tokenizer() const {
   if (tokenizer_) return *tokenizer_;

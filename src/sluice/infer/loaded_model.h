@@ -25,7 +25,8 @@ struct ModelOptions {
 
 class LoadedModel {
  public:
-  // Several models may share an engine, which must outlive them.
+  // A model directory or a run's (model/model_directory.h). Several models may share an engine, which must
+  // outlive them. Bad input if the model was trained with another tokenizer.
   LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options = {});
 
   const std::filesystem::path& path() const { return path_; }
@@ -40,6 +41,9 @@ class LoadedModel {
 
   // Bad input if there is none: what its tokens stand for is not guessed.
   const Tokenizer& tokenizer() const;
+
+  // Of the tokenizer that it was trained with, else of the one that it has; 0 if neither is known.
+  uint32_t tokenizer_fingerprint() const;
 
   // Also if a token of the text is not in the model's vocabulary.
   std::vector<TokenId> encode(std::string_view text) const;

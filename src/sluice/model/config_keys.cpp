@@ -25,6 +25,7 @@ constexpr ConfigKey kKeys[] = {
     {"tie_word_embeddings"},
     {"bos_token_id"},
     {"eos_token_id"},
+    {"tokenizer_fingerprint"},
     {"attention_bias"},
     {"qkv_bias"},
     {"use_qk_norm"},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "sluice/model/config_keys.h"
@@ -136,6 +137,17 @@ std::vector<int64_t> read_end_of_text(const Json& json, int64_t vocabulary) {
   return list;
 }
 
+// Eight hexadecimal digits, as the trainer writes them.
+uint32_t read_fingerprint(const Json& json) {
+  if (!json.contains("tokenizer_fingerprint")) return 0;
+  const std::string text = json.text("tokenizer_fingerprint");
+  uint32_t fingerprint = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), fingerprint, 16);
+  if (text.size() != 8 || problem != std::errc() || stop != text.data() + text.size())
+    throw json.at("tokenizer_fingerprint").unexpected("eight hexadecimal digits");
+  return fingerprint;
+}
+
 }  // namespace
 
 ModelConfig read_model_config(const Json& json) {
@@ -146,6 +158,7 @@ ModelConfig read_model_config(const Json& json) {
   refuse_other_attention(json, family, config);
   if (json.contains("bos_token_id")) config.begin_of_text = json.integer("bos_token_id");
   config.end_of_text = read_end_of_text(json, config.vocabulary);
+  config.tokenizer = read_fingerprint(json);
   config.tied = json.boolean_or("tie_word_embeddings", false);
   config.norm_eps = json.number_or("rms_norm_eps", 1e-6, {.min = 0.0, .max = 1.0});
   config.norm_style = family == Family::Qwen3Next ? WeightStyle::OnePlus : WeightStyle::Plain;

@@ -1,5 +1,7 @@
 #include "sluice/model/config_writer.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -159,6 +161,7 @@ Object config_json(const ModelConfig& config) {
   if (config.begin_of_text) json["bos_token_id"] = *config.begin_of_text;
   if (config.end_of_text.size() == 1) json["eos_token_id"] = config.end_of_text.front();
   if (config.end_of_text.size() > 1) json["eos_token_id"] = config.end_of_text;
+  if (config.tokenizer != 0) json["tokenizer_fingerprint"] = fmt::format("{:08x}", config.tokenizer);
   return json;
 }
 

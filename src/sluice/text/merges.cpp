@@ -100,6 +100,18 @@ Merge MergeTable::find(TokenId left, TokenId right) const {
   return slot(key_of(left, right)).merge;
 }
 
+std::vector<MergeTable::Entry> MergeTable::by_rank() const {
+  std::vector<Entry> entries;
+  entries.reserve(used_);
+  for (const Slot& slot : slots_) {
+    if (slot.key == kFree) continue;
+    entries.push_back(
+        {static_cast<TokenId>(slot.key >> 32), static_cast<TokenId>(slot.key & 0xFFFFFFFF), slot.merge});
+  }
+  std::ranges::sort(entries, {}, [](const Entry& entry) { return entry.merge.rank; });
+  return entries;
+}
+
 void Merger::apply(const MergeTable& table, std::vector<TokenId>& word) {
   if (word.size() < 2 || table.empty()) return;
   if (word.size() <= kLongestScan) {

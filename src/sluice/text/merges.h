@@ -27,6 +27,12 @@ class MergeTable {
   Merge find(TokenId left, TokenId right) const;
   bool empty() const { return used_ == 0; }
 
+  struct Entry {
+    TokenId left, right;
+    Merge merge;
+  };
+  std::vector<Entry> by_rank() const;
+
  private:
   struct Slot {
     std::uint64_t key = kFree;

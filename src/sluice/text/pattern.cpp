@@ -92,19 +92,27 @@ PatternScratch::~PatternScratch() = default;
 struct Pattern::Code {
   CodeHandle handle;
   bool jit;
-  std::string where;
+  Source source;
 };
 
 Pattern::Pattern(const Source& source) {
   CodeHandle handle = compile(source);
   // A system may forbid memory that is both written and executed; the interpreter gives the same matches.
   const bool jit = pcre2_jit_compile(handle.get(), PCRE2_JIT_COMPLETE) == 0;
-  code_ = std::make_unique<const Code>(Code{std::move(handle), jit, source.where});
+  code_ = std::make_unique<const Code>(Code{std::move(handle), jit, source});
 }
 
 Pattern::Pattern(Pattern&&) noexcept = default;
 Pattern& Pattern::operator=(Pattern&&) noexcept = default;
 Pattern::~Pattern() = default;
+
+Pattern::Kind Pattern::kind() const {
+  return code_->source.kind;
+}
+
+const std::string& Pattern::text() const {
+  return code_->source.text;
+}
 
 std::optional<Pattern::Match> Pattern::find(std::string_view text, std::size_t from,
                                             PatternScratch& scratch) const {
@@ -121,7 +129,7 @@ std::optional<Pattern::Match> Pattern::find(std::string_view text, std::size_t f
   }
   if (found == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (found < 0) {
-    throw bad_input({.where = code_->where,
+    throw bad_input({.where = code_->source.where,
                      .what = fmt::format("the pattern gives up on a text: {}", message_of(found)),
                      .hint = "nested repetitions in it may need very many steps"});
   }

@@ -42,6 +42,9 @@ class Pattern {
     std::size_t begin, end;
   };
 
+  Kind kind() const;
+  const std::string& text() const;
+
   // The first match at or behind `from`; what stands before is seen by look-behind. The text is well-formed
   // UTF-8. Bad input if the pattern backtracks without end on it.
   std::optional<Match> find(std::string_view text, std::size_t from, PatternScratch& scratch) const;

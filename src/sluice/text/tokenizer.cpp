@@ -102,6 +102,14 @@ bool Tokenizer::is_special(TokenId id) const {
   return state_->is_special[static_cast<std::size_t>(state_->checked(id))];
 }
 
+uint32_t Tokenizer::fingerprint() const {
+  return fingerprint_of(state_->encoder.parts());
+}
+
+std::string fingerprint_text(uint32_t fingerprint) {
+  return fmt::format("{:08x}", fingerprint);
+}
+
 std::vector<TokenId> Tokenizer::special_ids() const {
   std::vector<TokenId> ids(static_cast<std::size_t>(size()));
   std::iota(ids.begin(), ids.end(), 0);

@@ -1,6 +1,7 @@
 // What a tokenizer.json says, checked. Tokenizer is made of it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sluice/base/json.h"
@@ -22,6 +23,9 @@ struct TokenizerParts {
   PreTokenizer pre_tokenizer;
   std::vector<AddedToken> added;
 };
+
+// What Tokenizer::fingerprint() gives.
+uint32_t fingerprint_of(const TokenizerParts& parts);
 
 // Bad input for whatever is wrong in the file or would be computed differently here than in the reference.
 TokenizerParts read_tokenizer(const Json& json);
