@@ -74,7 +74,7 @@ TEST(TokenizerSpeeds, tell_bytes_tokens_and_rates) {
   TemporaryDirectory directory;
   const std::string text = directory.file("a.txt", "ab ab").string();
   const std::string tokenizer = (directory.path() / "t.json").string();
-  train_tokenizer({.files = {text}, .out = tokenizer, .vocabulary = 257}, Threads(1));
+  train_tokenizer({.files = {text}, .out = tokenizer, .vocabulary = 258}, Threads(1));
   const Json json =
       to_json(measure_tokenizer({.tokenizer = tokenizer, .texts = {text, text}, .repetitions = 2}));
   EXPECT_EQ(json["bytes"], 10);

@@ -19,7 +19,8 @@ class TokenizerTrainings : public testing::Test {
     return {.files = {directory_.file("a.txt", "abc abc").string()},
             .out = directory_.path() / "t.json",
             .vocabulary = vocabulary,
-            .special = std::move(special)};
+            .special = std::move(special),
+            .end_of_text = false};
   }
 
   TemporaryDirectory directory_;
@@ -32,6 +33,21 @@ TEST_F(TokenizerTrainings, write_a_tokenizer_that_can_be_loaded) {
             (nlohmann::ordered_json{
                 {"path", request.out.string()}, {"vocab_size", 259}, {"merges", 2}, {"words", 2}}));
   EXPECT_EQ(Tokenizer::load(request.out).encode("abc<|end|>").size(), 2U);
+}
+
+TEST_F(TokenizerTrainings, add_an_end_of_text_unless_there_is_one) {
+  TokenizerTraining request = training(260, {"<|pad|>"});
+  request.end_of_text = true;
+  train_tokenizer(request, Threads(1));
+  const Tokenizer tokenizer = Tokenizer::load(request.out);
+  EXPECT_EQ(tokenizer.token_to_id("<|endoftext|>"), 258);
+  EXPECT_EQ(tokenizer.token_to_id("<|pad|>"), 259);
+  EXPECT_TRUE(tokenizer.is_special(258));
+  for (const char* own : {"<|endoftext|>", "</s>"}) {
+    request.special = {"<|pad|>", own};
+    train_tokenizer(request, Threads(1));
+    EXPECT_EQ(Tokenizer::load(request.out).special_ids().size(), 2U) << own;
+  }
 }
 
 TEST_F(TokenizerTrainings, say_so_if_there_is_too_little_text_for_the_vocabulary) {

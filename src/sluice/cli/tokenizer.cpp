@@ -64,7 +64,8 @@ void train(const TokenizerOptions& options, const Session& session) {
       .out = *options.out,
       .vocabulary = options.vocabulary,
       .pattern = options.pattern == "gpt2" ? WordPattern::Gpt2 : WordPattern::Qwen,
-      .special = options.special};
+      .special = options.special,
+      .end_of_text = !options.no_end_of_text};
   print_result(session, train_tokenizer(training, Threads(session.options.threads), job_control(session)));
 }
 

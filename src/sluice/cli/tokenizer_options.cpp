@@ -53,6 +53,8 @@ void declare(Options& options, TokenizerOptions& target) {
   options.repeated(
       {.name = "--special", .value = "T", .text = "train: a special token; may be given several times"},
       target.special);
+  options.flag("--no-end-of-text", target.no_end_of_text,
+               "train: no <|endoftext|>, which is otherwise added: models learn from it where a text ends");
 }
 
 void check(const TokenizerOptions& options) {
@@ -63,7 +65,8 @@ void check(const TokenizerOptions& options) {
                 {"--vocab-size", options.vocabulary != 0, "train"},
                 {"--out", options.out.has_value(), "train"},
                 {"--format", !options.format.word.empty(), "train"},
-                {"--special", !options.special.empty(), "train"}});
+                {"--special", !options.special.empty(), "train"},
+                {"--no-end-of-text", options.no_end_of_text, "train"}});
   if (options.action == "train") {
     if (options.jsonl)
       throw wrong_use("tokenizer", "--jsonl is for encode and decode; train has --format jsonl");

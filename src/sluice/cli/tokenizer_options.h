@@ -20,6 +20,7 @@ struct TokenizerOptions {
   int vocabulary = 0;
   std::string pattern = "qwen";
   std::vector<std::string> special;
+  bool no_end_of_text = false;
 
   SpecialTokens special_tokens() const { return skip_special ? SpecialTokens::Skip : SpecialTokens::Keep; }
 };

@@ -9,6 +9,7 @@
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/log.h"
 #include "sluice/data/text_reader.h"
+#include "sluice/data/tokenize.h"
 #include "sluice/text/bpe_trainer.h"
 #include "sluice/text/tokenizer_writer.h"
 #include "sluice/text/utf8.h"
@@ -45,10 +46,19 @@ std::vector<WordCount> count_words(const TokenizerTraining& training, const Thre
   return words;
 }
 
+TokenizerTraining with_end_of_text(const TokenizerTraining& asked) {
+  TokenizerTraining training = asked;
+  const bool has_one =
+      std::ranges::any_of(asked.special, [](const std::string& token) { return ends_text(token); });
+  if (asked.end_of_text && !has_one) training.special.insert(training.special.begin(), kEndOfText);
+  return training;
+}
+
 }  // namespace
 
-TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const Threads& threads,
+TrainedTokenizer train_tokenizer(const TokenizerTraining& asked, const Threads& threads,
                                  const JobControl& control) {
+  const TokenizerTraining training = with_end_of_text(asked);
   check(training);
   const std::vector<WordCount> words = count_words(training, threads, control);
   const int64_t special = std::ssize(training.special);

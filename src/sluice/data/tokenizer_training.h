@@ -21,6 +21,8 @@ struct TokenizerTraining {
   int64_t vocabulary = 0;  // tokens, the 256 bytes and the special ones included
   WordPattern pattern = WordPattern::Qwen;
   std::vector<std::string> special = {};
+  // <|endoftext|> before the other special tokens, unless one of them ends texts already (data/tokenize.h).
+  bool end_of_text = true;
 };
 
 struct TrainedTokenizer {
