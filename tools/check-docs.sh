@@ -36,7 +36,8 @@ is_no_path() {
     *://* | mailto:* | /* | '~'* | -*) return 0 ;;           # addresses, other machines' paths, options
     *[\*\<\>\{\}\$\(\)\[\]\|=,\"\']* | *…* | *...*) return 0 ;; # patterns, placeholders, expressions
     config.json | tokenizer.json | model.safetensors.index.json) return 0 ;; # of a model directory
-    state.json | result.json) return 0 ;;                                    # of a run or a sweep
+    generation_config.json | tokenizer_config.json | special_tokens_map.json) return 0 ;; # likewise
+    state.json | held-out.json | result.json) return 0 ;;                    # of a run or a sweep
     ../shared | ../shared/* | build/* | ./build/* | out/* | ./out/*) return 0 ;;
   esac
   [[ $1 =~ ^[0-9./]+$ ]]

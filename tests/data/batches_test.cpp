@@ -55,7 +55,7 @@ class Batches : public testing::Test {
  protected:
   PackedSequences packed(Split split, double share, int64_t length = 8) {
     return PackedSequences(
-        shards_, {.length = length, .split = split, .documents = {.validation_share = share, .seed = 3}});
+        shards_, {.length = length, .split = split, .rule = {.validation_share = share, .seed = 3}});
   }
 
   Corpus corpus_;
@@ -220,8 +220,80 @@ TEST(PackedSequences, need_one_sequence) {
   EXPECT_BAD_INPUT(PackedSequences({shard, shard}, {.length = 8, .split = Split::Validation}),
                    shard.name() +
                        " and 1 other shards: too little validation data: expected at least 9 tokens for a "
-                       "sequence of 8, got 0 in 0 of 4 documents (more documents or a larger share "
-                       "help; the split is by document)");
+                       "sequence of 8, got 0 in 0 of 4 documents (a larger validation.share, shorter "
+                       "sequences or more text help)");
+}
+
+std::vector<TokenId> tokens_of(const PackedSequences& sequences) {
+  std::vector<TokenId> all, some(static_cast<size_t>(sequences.length()) + 1);
+  for (int64_t i = 0; i < sequences.count(); ++i) {
+    sequences.read(i, some);
+    all.insert(all.end(), some.begin() + (i > 0), some.end());
+  }
+  return all;
+}
+
+PackedSequences by_position(const std::vector<TokenShard>& shards, Split split, SplitRule rule) {
+  return PackedSequences(shards,
+                         {.length = 10, .split = split, .rule = {.validation_share = 0.2, .rule = rule}});
+}
+
+TEST(PackedSequences, of_one_long_document_hold_out_its_end_behind_a_gap_of_one_sequence) {
+  Corpus corpus;
+  const TokenShard shard = corpus.add({199});  // tokens 0 to 198 and the end
+  for (const SplitRule rule : {SplitRule::Auto, SplitRule::Position}) {
+    const std::vector<TokenId> training = tokens_of(by_position({shard}, Split::Training, rule));
+    const std::vector<TokenId> validation = tokens_of(by_position({shard}, Split::Validation, rule));
+    EXPECT_EQ(training.front(), 0);
+    EXPECT_EQ(training.back(), 140) << "sequences of ten, and the last target; 150 to 159 are the gap";
+    EXPECT_EQ(validation.front(), 160);
+    EXPECT_EQ(by_position({shard}, Split::Training, rule).tokens(), 150);
+    EXPECT_EQ(by_position({shard}, Split::Validation, rule).tokens(), 40);
+  }
+}
+
+TEST(PackedSequences, by_position_go_through_the_shards_in_their_order) {
+  Corpus corpus;
+  const TokenShard a = corpus.add({100, 40}), b = corpus.add({20, 36});
+  const PackedSequences validation = by_position({a, b}, Split::Validation, SplitRule::Position);
+  EXPECT_EQ(validation.tokens(), 40) << "of 200";
+  EXPECT_EQ(tokens_of(validation).front(), 158) << "behind 102 + 40 tokens and 18 of the third document";
+  EXPECT_EQ(by_position({a, b}, Split::Training, SplitRule::Position).tokens(), 150);
+}
+
+TEST(PackedSequences, hold_out_documents_where_there_are_enough_of_them) {
+  Corpus corpus;
+  const TokenShard shard = corpus.add(std::vector<size_t>(100, 9));
+  const SplitOptions automatic{.validation_share = 0.2, .rule = SplitRule::Auto};
+  EXPECT_EQ(settled_rule(std::span(&shard, 1), 10, automatic), SplitRule::Documents);
+  EXPECT_EQ(settled_rule(std::span(&shard, 1), 400, automatic), SplitRule::Position)
+      << "no sequence of 400 in a fifth of the documents";
+  EXPECT_EQ(tokens_of(by_position({shard}, Split::Validation, SplitRule::Auto)),
+            tokens_of(by_position({shard}, Split::Validation, SplitRule::Documents)));
+}
+
+TEST(PackedSequences, too_short_to_hold_out_a_sequence_say_what_there_is) {
+  Corpus corpus;
+  const TokenShard shard = corpus.add({39});
+  EXPECT_BAD_INPUT(
+      by_position({shard}, Split::Validation, SplitRule::Auto),
+      shard.name() +
+          ": too little validation data: expected at least 11 tokens for a sequence of 10, got 8 "
+          "of 40 at the end of the text (a larger validation.share, shorter sequences or more "
+          "text help)");
+}
+
+TEST(PackedSequences, need_one_tokenizer) {
+  const TemporaryDirectory directory;
+  const auto shard = [&](const char* name, uint32_t tokenizer) {
+    write_shard(directory.path() / name, {{1}}, {.vocabulary = 10, .end_of_text = 0, .tokenizer = tokenizer});
+    return TokenShard(directory.path() / name);
+  };
+  const TokenShard a = shard("a", 0xaa), b = shard("b", 0xbb), unknown = shard("c", 0);
+  EXPECT_EQ(PackedSequences({unknown, a}, {.length = 1}).count(), 3);
+  EXPECT_BAD_INPUT(PackedSequences({unknown, a, b}, {.length = 1}),
+                   b.name() + ": made by another tokenizer: expected fingerprint 000000aa, as " + a.name() +
+                       " has, got 000000bb (sluice data tokenize makes a shard with the right one)");
 }
 
 TEST(PackedSequences, need_one_vocabulary) {

@@ -19,7 +19,7 @@ TEST(RunConfig, written_out_it_reads_the_same) {
   const RunConfig config = read(R"({"model": "tiny-headwise", "sequence": 64, "batch_tokens": 512,
     "pass_tokens": 128, "steps": 7, "seed": 3, "dtype": "f32", "recompute": true,
     "schedule": {"kind": "warmup_stable_decay", "peak": 0.01, "warmup": 2, "decay_share": 0.3},
-    "optimizer": {"beta2": 0.99, "max_norm": 0}, "validation": {"share": 0.1, "every": 3},
+    "optimizer": {"beta2": 0.99, "max_norm": 0}, "validation": {"share": 0.1, "every": 3, "seed": 4, "split": "position"},
     "checkpoints": {"every": 2, "keep": 5}, "stop": {"minutes": 2.5, "patience": 4},
     "sample": {"prompt": "Once", "tokens": 9},
     "init": {"gain": 0.5, "embedding": 0.1, "residual_by_depth": true, "attention_output": 0.5}})");
@@ -27,6 +27,8 @@ TEST(RunConfig, written_out_it_reads_the_same) {
       config.init,
       (Initialisation{.gain = 0.5, .embedding = 0.1, .residual_by_depth = true, .attention_output = 0.5}));
   EXPECT_EQ(config.stop.patience, 4);
+  EXPECT_EQ(config.validation.seed, 4U) << "the split has its own";
+  EXPECT_EQ(config.validation.split, SplitRule::Position);
   EXPECT_EQ(config.sample.prompt, "Once");
   EXPECT_EQ(config.trainer.schedule.kind, ScheduleKind::WarmupStableDecay);
   EXPECT_EQ(config.trainer.precision, Precision::F32);

@@ -48,9 +48,11 @@ TEST_F(RunDirectories, begin_again_where_one_was_killed_before_it_had_a_configur
   fs::create_directory(path());
   std::ofstream(path() / ".lock");
   std::ofstream(path() / "tokenizer.json") << "{}";
+  std::ofstream(path() / "held-out.json") << "{}";
   std::ofstream(path() / ".sluice-0123456789abcdef.tmp") << "half";
   { const RunDirectory again = RunDirectory::create(path(), {.config = "{}"}); }
   EXPECT_FALSE(fs::exists(path() / "tokenizer.json")) << "this run has none";
+  EXPECT_FALSE(fs::exists(path() / "held-out.json"));
   EXPECT_FALSE(fs::exists(path() / ".sluice-0123456789abcdef.tmp"));
   EXPECT_EQ(RunDirectory::open(path()).start(), RunStart::Resume);
 }

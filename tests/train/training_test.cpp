@@ -83,6 +83,30 @@ TEST_F(TrainingJobs, begin_or_go_on_when_asked_for_either) {
   EXPECT_THROW(run_training(engine_, other), Error) << "a run goes on as it began";
 }
 
+// Before there was validation.seed, the run's seed chose the validation text, and no end of text was noted.
+TEST_F(TrainingJobs, of_older_versions_go_on_with_the_split_and_the_model_that_they_have) {
+  RunConfig config = small_run();
+  config.seed = config.validation.seed = 7;
+  train("whole", config);
+  train("run", config, 9);
+  nlohmann::ordered_json old = run_config_json(config);
+  old["validation"].erase("seed");
+  old["validation"].erase("split");
+  std::ofstream(directory_.path() / "run" / "config.json") << old;
+  TrainingJob again = job("run", RunStart::Resume);
+  again.config.seed = 7;
+  EXPECT_EQ(run_training(engine_, again).state.step, 20);
+  EXPECT_EQ(weights("run"), weights("whole"));
+}
+
+TEST_F(TrainingJobs, leave_models_that_end_as_their_documents_do) {
+  run_training(engine_, job("run"));
+  const Json config = Json::load(directory_.path() / "run" / "latest" / "config.json");
+  EXPECT_EQ(config.integer("eos_token_id"), 49);
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "run" / "latest" / "tokenizer_config.json"))
+      << "nobody knows what the tokens stand for";
+}
+
 TEST_F(TrainingJobs, are_checked_before_anything_is_written) {
   TrainingJob bad = job("run");
   bad.config.sample.prompt = "text";  // and the tokens of the data are not bytes

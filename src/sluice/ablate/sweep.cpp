@@ -41,7 +41,7 @@ RunConfig config_of(const SweepRequest& request, const GridPoint& point, int see
   changes.insert(changes.end(), point.changes.begin(), point.changes.end());
   changes.push_back(fmt::format("seed={}", seed));
   RunConfig config = load_run_config(request.config, changes);
-  if (config.validation.share == 0) {
+  if (config.validation.share == 0 && request.validation.empty()) {
     throw bad_input({.where = request.config,
                      .what = "a sweep compares validation losses",
                      .expected = "validation.share above 0"});
@@ -67,7 +67,8 @@ std::vector<PlannedRun> plan(const SweepRequest& request, const std::vector<Grid
                        .shards = request.shards,
                        .out = out,
                        .tokenizer = request.tokenizer,
-                       .start = request.start == RunStart::New ? RunStart::New : RunStart::ResumeOrNew}});
+                       .start = request.start == RunStart::New ? RunStart::New : RunStart::ResumeOrNew,
+                       .validation = request.validation}});
       check_job(runs.back().job);
     }
   }

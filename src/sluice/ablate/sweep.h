@@ -15,9 +15,10 @@ struct SweepRequest {
   std::vector<GridAxis> axes = {};
   int seeds = 3;  // per variant, counted from 1
   std::vector<TokenShard> shards;
-  std::filesystem::path out;       // gets a directory per run, result.json and table.csv
-  std::string tokenizer = {};      // as TrainingJob has it
-  RunStart start = RunStart::New;  // otherwise runs that are there go on, and others begin
+  std::filesystem::path out;                // gets a directory per run, result.json and table.csv
+  std::string tokenizer = {};               // as TrainingJob has it
+  RunStart start = RunStart::New;           // otherwise runs that are there go on, and others begin
+  std::vector<TokenShard> validation = {};  // as TrainingJob has it
 };
 
 struct SweepRun {

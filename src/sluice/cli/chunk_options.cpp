@@ -7,7 +7,7 @@
 namespace sluice::cli {
 namespace {
 
-constexpr long kMaxLength = 1 << 20;
+constexpr long kMaxLength = 1 << 20, kMaxChunks = 1 << 24;
 
 BeginOfText begin_named(const std::string& word) {
   for (const BeginOfText begin : {BeginOfText::Text, BeginOfText::Chunk})
@@ -24,9 +24,12 @@ void ChunkingOptions::declare(Options& options) {
                    .low = 2,
                    .high = kMaxLength},
                   length);
-  options.integer(
-      {.name = "--chunks", .value = "N", .text = "Chunks at most (default: 50)", .low = 1, .high = 1 << 24},
-      at_most);
+  options.integer({.name = "--chunks",
+                   .value = "N",
+                   .text = "Chunks at most (default: 50; with --held-out: all)",
+                   .low = 1,
+                   .high = kMaxChunks},
+                  at_most);
   options.integer({.name = "--stride",
                    .value = "N",
                    .text = "Begin a chunk every N tokens and predict only what the one before did not have "
@@ -43,14 +46,24 @@ void ChunkingOptions::declare(Options& options) {
 }
 
 ChunkOptions ChunkingOptions::chunks() const {
-  ChunkOptions options{
-      .length = length, .at_most = at_most, .stride = stride, .begin_of_text = begin_named(begin_of_text)};
+  ChunkOptions options{.stride = stride, .begin_of_text = begin_named(begin_of_text)};
+  options.length = length.value_or(options.length);
+  options.at_most = at_most.value_or(options.at_most);
   if (stride && *stride > options.room())
     throw usage_error({.where = "--stride",
                        .what = "tokens between two chunks would be left out",
                        .expected = fmt::format("at most {}, the tokens of a chunk", options.room()),
                        .got = std::to_string(*stride)});
   return options;
+}
+
+ChunkOptions ChunkingOptions::of_held_out() const {
+  if (length || stride || !begin_of_text.empty()) {
+    throw usage_error(
+        {.where = "eval",
+         .what = "--held-out takes none of --chunk, --stride and --bos: chunks are the run's sequences"});
+  }
+  return {.at_most = at_most.value_or(kMaxChunks)};
 }
 
 }  // namespace sluice::cli

@@ -7,14 +7,16 @@
 namespace sluice::cli {
 
 struct ChunkingOptions {
-  int length = 512, at_most = 50;
-  std::optional<std::int64_t> stride = {};
+  std::optional<std::int64_t> length = {}, at_most = {}, stride = {};
   std::string begin_of_text = {};  // empty: not given
 
   void declare(Options& options);
 
   // Usage error for a stride that would leave tokens out.
   ChunkOptions chunks() const;
+
+  // Of what a run held out: its sequences, all of them unless --chunks says how many.
+  ChunkOptions of_held_out() const;
 };
 
 }  // namespace sluice::cli

@@ -16,11 +16,16 @@ struct EvalOptions {
   TextFormatOption format;
   InterventionOptions interventions;
   ChunkingOptions chunking;
+  bool held_out = false;
 };
 
 TextSource source_of(const EvalOptions& options) {
+  if (options.held_out) {
+    if (options.ids_file.empty() && options.format.word.empty()) return HeldOutText{options.data};
+    throw usage_error({.where = "eval", .what = "--held-out takes neither --ids-file nor --format"});
+  }
   if (options.ids_file.empty() == options.data.empty())
-    throw usage_error({.where = "eval", .what = "give either --data or --ids-file"});
+    throw usage_error({.where = "eval", .what = "give either --data or --ids-file, or --held-out"});
   if (options.data.empty() && !options.format.word.empty())
     throw usage_error({.where = "eval", .what = "--format is of --data"});
   if (options.data.empty()) return IdsFile{options.ids_file};
@@ -28,11 +33,12 @@ TextSource source_of(const EvalOptions& options) {
 }
 
 ModelEvaluationRequest request_of(const EvalOptions& options, const Session& session) {
-  ModelEvaluationRequest request{.model = options.model.path,
-                                 .options = options.model.options(weight_type(session)),
-                                 .source = source_of(options),
-                                 .chunks = options.chunking.chunks(),
-                                 .interventions = options.interventions.texts};
+  ModelEvaluationRequest request{
+      .model = options.model.path,
+      .options = options.model.options(weight_type(session)),
+      .source = source_of(options),
+      .chunks = options.held_out ? options.chunking.of_held_out() : options.chunking.chunks(),
+      .interventions = options.interventions.texts};
   if (!options.against.empty()) request.against = sluice::weight_type(options.against);
   return request;
 }
@@ -49,6 +55,10 @@ Action declare_eval(Options& options) {
   options.text(
       {.name = "--ids-file", .value = "FILE", .text = "Token ids, separated by white space, instead of text"},
       target->ids_file);
+  options.flag(
+      "--held-out", target->held_out,
+      "Evaluate what the run of this model held out of its training, all of it; --data then says where "
+      "the run's data are, if they were moved");
   target->interventions.declare(options);
   target->chunking.declare(options);
   options.choice({.name = "--against",
@@ -79,6 +89,7 @@ Command eval_command() {
       .examples = {"sluice eval path/to/model --data wiki.txt",
                    "sluice eval path/to/model --ids-file ids.txt --json",
                    "sluice eval path/to/model --data wiki.txt --chunk 1024 --stride 512 --bos text",
+                   "sluice eval run --held-out",
                    "sluice eval path/to/model --data wiki.txt --dtype int8 --against bf16"},
       .dtype = model_dtype(),
       .declare = declare_eval};

@@ -47,10 +47,11 @@ void run(const SweepOptions& request, const Session& session) {
                                     .changes = request.all_changes(session),
                                     .axes = axes_of(request, session),
                                     .seeds = request.seeds,
-                                    .shards = open_shards(request.data),
+                                    .shards = request.open(request.data, session),
                                     .out = request.out,
                                     .tokenizer = request.tokenizer,
-                                    .start = request.resume ? RunStart::ResumeOrNew : RunStart::New},
+                                    .start = request.resume ? RunStart::ResumeOrNew : RunStart::New,
+                                    .validation = request.open(request.validation, session)},
                                    session);
   print_result(session, result);
   if (result.end == RunEnd::Interrupted)

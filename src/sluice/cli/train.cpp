@@ -21,17 +21,18 @@ RunStart start_of(const TrainOptions& request) {
   return request.resume == "auto" ? RunStart::ResumeOrNew : RunStart::Resume;
 }
 
-TrainingJob job_of(const TrainOptions& request, const RunConfig& config) {
+TrainingJob job_of(const TrainOptions& request, const RunConfig& config, const Session& session) {
   return {.config = config,
-          .shards = open_shards(request.data),
+          .shards = request.open(request.data, session),
           .out = request.out,
           .tokenizer = request.tokenizer,
-          .start = start_of(request)};
+          .start = start_of(request),
+          .validation = request.open(request.validation, session)};
 }
 
 // What the run would refuse is refused before anything is measured; without data there is no run to check.
 void dry_run(const TrainOptions& request, const RunConfig& config, const Session& session) {
-  if (!request.data.empty()) check_job(job_of(request, config));
+  if (!request.data.empty()) check_job(job_of(request, config, session));
   Engine engine(session.options.engine());
   print_result(session, plan_training(engine, config, training_control(session)));
 }
@@ -42,7 +43,7 @@ void run(const TrainOptions& request, const Session& session) {
   if (request.print_config) return print_json(session, run_config_json(config));
   if (request.dry_run) return dry_run(request, config, session);
   Engine engine(session.options.engine());
-  const TrainingOutcome outcome = train_shown(engine, job_of(request, config), session);
+  const TrainingOutcome outcome = train_shown(engine, job_of(request, config, session), session);
   print_result(session, outcome);
   if (outcome.end == RunEnd::Interrupted) {
     throw Error(ErrorKind::Interrupted,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "sluice/base/error.h"
+#include "sluice/cli/use_case.h"
+#include "sluice/train/training.h"
 
 namespace sluice::cli {
 
@@ -14,8 +16,15 @@ void TrainingOptions::declare_config(Options& options) {
 }
 
 void TrainingOptions::declare(Options& options, const Texts& texts) {
-  options.list({.name = "--data", .value = "FILE...", .text = "Token shards, made by sluice data tokenize"},
+  options.list({.name = "--data",
+                .value = "FILE...",
+                .text = "Token shards of sluice data tokenize, or texts, which are tokenized first"},
                data);
+  options.list(
+      {.name = "--validation",
+       .value = "FILE...",
+       .text = "Shards or texts to validate on, instead of a part of --data that is kept out of training"},
+      validation);
   options.text({.name = "--tokenizer",
                 .value = "FILE|bytes",
                 .text = "What the tokens stand for: tokenizer.json for the checkpoints"},
@@ -31,6 +40,19 @@ void TrainingOptions::check(const std::string& command) const {
                        .what = "--data is required",
                        .hint = "sluice data tokenize makes token shards from text"});
   }
+}
+
+std::vector<TokenShard> TrainingOptions::open(const std::vector<std::string>& paths,
+                                              const Session& session) const {
+  const Threads threads(session.options.threads);
+  TextOpening opening{.threads = threads};
+  std::error_code unknown;
+  if (!tokenizer.empty()) {
+    opening.tokenizer = Tokenizer::named(tokenizer);
+  } else if (std::filesystem::exists(std::filesystem::path(out) / "tokenizer.json", unknown)) {
+    opening.tokenizer = Tokenizer::load(out);
+  }
+  return open_shards(paths, opening, job_control(session));
 }
 
 std::vector<std::string> TrainingOptions::all_changes(const Session& session) const {

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "sluice/cli/command.h"
+#include "sluice/data/token_shard.h"
 
 namespace sluice::cli {
 
 struct TrainingOptions {
   std::string config, out, tokenizer;
-  std::vector<std::string> changes, data;
+  std::vector<std::string> changes, data, validation;
 
   // What the options mean to one command.
   struct Texts {
@@ -23,6 +24,10 @@ struct TrainingOptions {
 
   // Usage errors if there is nowhere to write to, or nothing to train on.
   void check(const std::string& command) const;
+
+  // Shards and texts of --data or --validation. Texts are tokenized with --tokenizer, or with the tokenizer
+  // of the run that is resumed.
+  std::vector<TokenShard> open(const std::vector<std::string>& paths, const Session& session) const;
 
   // The changes of the configuration that the command line asks for, --dtype among them.
   std::vector<std::string> all_changes(const Session& session) const;

@@ -82,7 +82,8 @@ Evaluation evaluate_model(Engine& engine, const ModelEvaluationRequest& request,
     ModelOptions options = request.options;
     options.dtype = dtype;
     const LoadedModel model(engine, path, options);
-    if (chunked.text.tokens.empty()) chunked.text = read_chunks(model, request.source, request.chunks);
+    if (chunked.text.tokens.empty())
+      chunked.text = read_chunks(model, request.source, request.chunks, control);
     chunked.interventions = parse_interventions(request.interventions, model.config());
     return evaluate(model, chunked, job);
   };

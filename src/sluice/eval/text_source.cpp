@@ -5,26 +5,32 @@
 #include <algorithm>
 
 #include "sluice/base/error.h"
+#include "sluice/data/held_out.h"
 #include "sluice/data/text_reader.h"
 #include "sluice/data/token_shard.h"
 #include "sluice/data/tokenize.h"
+#include "sluice/data/tokenizer_match.h"
+#include "sluice/model/model_directory.h"
 #include "sluice/text/token_ids.h"
 
 namespace sluice {
 namespace {
 
 struct Tokens {
-  std::vector<TokenId> ids;
+  std::vector<TokenId> ids = {};
   bool have_text = false;                 // of token ids alone nobody knows the text
   std::optional<TokenId> separator = {};  // between documents, without any text
+  int64_t chunk_length = 0;               // 0: as the options say
 };
 
 // One function per kind of source.
 class Reader {
  public:
-  Reader(const LoadedModel& model, const ChunkOptions& options)
+  Reader(const LoadedModel& model, const ChunkOptions& options, const JobControl& control)
       : model_(model),
-        wanted_(options.length + (options.at_most - 1) * options.stride.value_or(options.length)) {}
+        at_most_(options.at_most),
+        wanted_(options.length + (options.at_most - 1) * options.stride.value_or(options.length)),
+        control_(control) {}
 
   Tokens operator()(const std::string& text) const { return {model_.encode(text), true}; }
 
@@ -40,6 +46,22 @@ class Reader {
   Tokens operator()(const IdsFile& file) const {
     return {parse_ids(read_input(file.path), model_.config().vocabulary, input_name(file.path),
                       ErrorKind::BadInput)};
+  }
+
+  // Sequence i begins with the last token of the one before, so that every token is predicted once.
+  Tokens operator()(const HeldOutText& text) const {
+    const std::filesystem::path run = run_directory_of(model_.path());
+    if (run.empty())
+      throw bad_input({.where = model_.path().string(), .what = "not of a run: nothing was held out"});
+    const PackedSequences sequences =
+        open_held_out({.run = run, .moved = text.files}, model_.engine().threads(), control_);
+    check_made_by(sequences.shards(), model_.tokenizer_fingerprint(), model_.path().string());
+    Tokens tokens{.chunk_length = sequences.length() + 1};
+    for (int64_t i = 0; i < std::min(sequences.count(), at_most_); ++i) {
+      tokens.ids.resize(static_cast<size_t>((i + 1) * tokens.chunk_length));
+      sequences.read(i, std::span(tokens.ids).last(static_cast<size_t>(tokens.chunk_length)));
+    }
+    return tokens;
   }
 
   Tokens operator()(const DataFiles& files) const {
@@ -85,24 +107,30 @@ class Reader {
   std::vector<TokenId> tokens_of_shards(const std::vector<std::string>& paths) const {
     int64_t left = wanted_;
     std::vector<TokenId> tokens;
+    std::vector<TokenShard> shards;
     for (const std::string& path : paths) {
       if (!is_token_shard(path))
         throw bad_input({.where = input_name(path), .expected = "a token shard like the others"});
-      const TokenShard shard(path);
-      check_vocabulary(shard);
+      check_vocabulary(shards.emplace_back(path));
+    }
+    check_made_by(shards, model_.tokenizer_fingerprint(), model_.path().string());
+    warn_of_unknown_tokenizer(shards, control_);
+    for (const TokenShard& shard : shards) {
       std::vector<TokenId> some(static_cast<size_t>(std::min(left, shard.info().tokens)));
       shard.read(0, some);
       tokens.insert(tokens.end(), some.begin(), some.end());
       left -= std::ssize(some);
       // What joins documents is between them: none behind the last.
-      const bool ends = &path == &paths.back() && std::ssize(some) == shard.info().tokens && !some.empty();
+      const bool ends = &shard == &shards.back() && std::ssize(some) == shard.info().tokens && !some.empty();
       if (ends && some.back() == shard.info().end_of_text) tokens.pop_back();
     }
     return tokens;
   }
 
   const LoadedModel& model_;
-  int64_t wanted_;  // tokens
+  int64_t at_most_;  // chunks
+  int64_t wanted_;   // tokens
+  const JobControl& control_;
 };
 
 int64_t predicted_bytes(const ChunkedText& text, const Tokenizer& tokenizer,
@@ -130,9 +158,10 @@ std::optional<TokenId> begin_of_text(const LoadedModel& model, const ChunkOption
 
 }  // namespace
 
-ChunkedText read_chunks(const LoadedModel& model, const TextSource& source, const ChunkOptions& options) {
+ChunkedText read_chunks(const LoadedModel& model, const TextSource& source, const ChunkOptions& options,
+                        const JobControl& control) {
   const std::optional<TokenId> begin = begin_of_text(model, options);
-  Tokens tokens = std::visit(Reader(model, options), source);
+  Tokens tokens = std::visit(Reader(model, options, control), source);
   const int64_t count = std::ssize(tokens.ids) + (begin ? 1 : 0);
   if (count < 2) {
     throw bad_input({.where = "the text",
@@ -140,7 +169,9 @@ ChunkedText read_chunks(const LoadedModel& model, const TextSource& source, cons
                      .expected = "at least 2 tokens",
                      .got = std::to_string(count)});
   }
-  ChunkedText text = cut_into_chunks(std::move(tokens.ids), options, begin);
+  ChunkOptions cut = options;
+  if (tokens.chunk_length > 0) cut.length = tokens.chunk_length;
+  ChunkedText text = cut_into_chunks(std::move(tokens.ids), cut, begin);
   if (tokens.have_text) text.predicted_bytes = predicted_bytes(text, model.tokenizer(), tokens.separator);
   return text;
 }

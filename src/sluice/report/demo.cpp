@@ -27,9 +27,7 @@ Corpus make_corpus(const fs::path& out, int64_t vocabulary, const Threads& threa
   Corpus corpus{out / "corpus.jsonl", out / "tokenizer.json", out / "corpus.tokens", {}};
   const std::vector<std::string> files = {corpus.text.string()};
   write_synth_corpus({.out = corpus.text, .seed = 1, .bytes = kCorpusBytes}, control);
-  train_tokenizer(
-      {.files = files, .out = corpus.tokenizer, .vocabulary = vocabulary, .special = {"<|endoftext|>"}},
-      threads, control);
+  train_tokenizer({.files = files, .out = corpus.tokenizer, .vocabulary = vocabulary}, threads, control);
   const Tokenizer tokenizer = Tokenizer::load(corpus.tokenizer);
   corpus.info = tokenize_files(
       tokenizer, {.files = files, .out = corpus.tokens, .end_of_text = end_of_text_of(tokenizer)}, threads,
@@ -46,7 +44,8 @@ RunConfig run_config(const std::string& variant, const DemoRequest& request) {
   config.batch_tokens = config.pass_tokens = 2048;
   config.seed = 1;
   config.trainer.schedule = {.peak = 3e-3, .warmup = steps / 10, .steps = steps};
-  config.validation = {.share = 0.02, .every = std::max<int64_t>(1, steps / 6), .sequences = 32};
+  config.validation = {
+      .share = 0.02, .every = std::max<int64_t>(1, steps / 6), .sequences = 32, .seed = config.seed};
   config.checkpoints = {.every = std::max<int64_t>(1, steps / 3), .keep = 1};
   config.sample = {.prompt = kPrompt, .tokens = 40};
   return config;

@@ -11,7 +11,6 @@
 #include "sluice/io/elements.h"
 #include "sluice/model/checkpoint.h"
 #include "sluice/model/checkpoint_writer.h"
-#include "sluice/model/config_writer.h"
 
 namespace sluice {
 namespace {
@@ -139,15 +138,13 @@ void check_checksums(const std::filesystem::path& directory, const Json& state) 
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
-                      const std::filesystem::path& tokenizer) {
+                      const HubFiles& files) {
   const Decoder& decoder = trainer.decoder();
   const ParameterSource source{.values = [&](size_t i) { return decoder.parameters()[i].parameter->value; },
                                .stored_type = [](size_t) { return StoredType::F32; }};
   MemoryPool pool;
   AtomicDirectory checkpoint(directory);
-  write_file_atomically(checkpoint.path() / "config.json", config_json(decoder.config()).dump(2) + "\n");
-  if (!tokenizer.empty())
-    write_file_atomically(checkpoint.path() / "tokenizer.json", MappedFile(tokenizer).bytes());
+  for (const auto& [name, text] : files) write_file_atomically(checkpoint.path() / name, text);
   write_model_tensors(checkpoint.path(), checkpoint_tensors(decoder, pool, source));
   write_safetensors(checkpoint.path() / kOptimizer, optimizer_tensors(trainer), {{"format", "pt"}});
   nlohmann::ordered_json json = state_json(state);

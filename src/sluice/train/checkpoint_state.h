@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "sluice/train/hub_files.h"
 #include "sluice/train/loss_monitor.h"
 #include "sluice/train/trainer.h"
 
@@ -24,7 +25,7 @@ struct RunState {
 
 // Writes a model directory with optimizer.safetensors and state.json, which must not exist yet.
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
-                      const std::filesystem::path& tokenizer);
+                      const HubFiles& files);
 
 // Bad input if a file is missing or damaged, a failure if the model is another; the trainer is then as it
 // was.

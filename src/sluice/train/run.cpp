@@ -6,29 +6,58 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sluice/data/tokenizer_match.h"
 #include "sluice/infer/nonfinite_tap.h"
 #include "sluice/train/metrics.h"
 
 namespace sluice {
 namespace {
 
-PackedSequences sequences_of(const RunConfig& config, const std::vector<TokenShard>& shards, Split split) {
-  return PackedSequences(shards,
-                         {.length = config.sequence,
-                          .split = split,
-                          .documents = {.validation_share = config.validation.share, .seed = config.seed}});
+SplitOptions split_options(const RunConfig& config) {
+  const RunConfig::Validation& validation = config.validation;
+  return {.validation_share = validation.share, .seed = validation.seed, .rule = validation.split};
+}
+
+PackedSequences whole(const RunConfig& config, const std::vector<TokenShard>& shards) {
+  return PackedSequences(shards, {.length = config.sequence});
+}
+
+PackedSequences part(const RunConfig& config, const std::vector<TokenShard>& shards, Split split) {
+  return PackedSequences(shards, {.length = config.sequence, .split = split, .rule = split_options(config)});
+}
+
+RunText split_text(const RunConfig& config, const std::vector<TokenShard>& shards,
+                   const std::vector<TokenShard>& validation) {
+  if (!validation.empty())
+    return {.training = whole(config, shards), .validation = whole(config, validation)};
+  RunText text{.training = part(config, shards, Split::Training), .validation = {}};
+  if (config.validation.share > 0) text.validation = part(config, shards, Split::Validation);
+  return text;
 }
 
 }  // namespace
 
-void check_data(const RunConfig& config, const std::vector<TokenShard>& shards) {
-  const PackedSequences training = sequences_of(config, shards, Split::Training);
-  if (config.validation.share > 0) sequences_of(config, shards, Split::Validation);
-  if (training.vocabulary() <= config.model.vocabulary) return;
-  throw bad_input({.where = "training data",
-                   .what = "its tokens do not fit the model",
-                   .expected = fmt::format("a vocabulary of at most {}", config.model.vocabulary),
-                   .got = std::to_string(training.vocabulary())});
+RunText text_of(const RunConfig& config, const std::vector<TokenShard>& shards,
+                const std::vector<TokenShard>& validation) {
+  RunText text = split_text(config, shards, validation);
+  std::vector<TokenShard> all = shards;
+  all.insert(all.end(), validation.begin(), validation.end());
+  check_one_tokenizer(all);
+  for (const TokenShard& shard : all) {
+    if (shard.info().vocabulary <= config.model.vocabulary) continue;
+    throw bad_input({.where = "training data",
+                     .what = "its tokens do not fit the model",
+                     .expected = fmt::format("a vocabulary of at most {}", config.model.vocabulary),
+                     .got = std::to_string(shard.info().vocabulary)});
+  }
+  return text;
+}
+
+std::optional<HeldOut> held_out_of(const RunConfig& config, const std::vector<TokenShard>& shards,
+                                   const std::vector<TokenShard>& validation) {
+  if (!validation.empty()) return held_out_whole(validation, config.sequence);
+  if (config.validation.share == 0) return {};
+  return held_out_of(shards, config.sequence, split_options(config));
 }
 
 std::string_view name_of(RunEnd end) {
@@ -45,22 +74,21 @@ std::string_view name_of(RunEnd end) {
   return "?";
 }
 
-Run::Run(const RunParts& parts)
+Run::Run(const RunParts& parts, RunText text)
     : engine_(parts.engine),
       config_(parts.config),
       directory_(parts.directory),
       control_(parts.control),
       decoder_(config_.model),
       trainer_(engine_, decoder_, config_.trainer),
-      loader_(sequences_of(config_, parts.shards, Split::Training),
+      loader_(std::move(text.training),
               {.batch = config_.pass_tokens / config_.sequence, .seed = config_.seed}),
+      files_(hub_files(config_.model, directory_.tokenizer())),
       monitor_(config_.model.vocabulary) {
-  if (config_.validation.share > 0) {
-    validator_.emplace(config_, sequences_of(config_, parts.shards, Split::Validation),
-                       directory_.tokenizer());
-  }
+  if (text.validation) validator_.emplace(config_, *std::move(text.validation), directory_.tokenizer());
   decoder_.initialise(engine_, Random(config_.seed), config_.init);
-  for (const TokenShard& shard : parts.shards) state_.data.push_back(shard.info().checksum);
+  for (const auto& shards : {parts.shards, parts.validation})
+    for (const TokenShard& shard : shards) state_.data.push_back(shard.info().checksum);
   if (directory_.start() == RunStart::Resume) resume();
 }
 
@@ -211,7 +239,7 @@ void Run::save() {
   state_.epoch = loader_.position().epoch;
   state_.position = loader_.position().index;
   directory_.sync_metrics();  // a checkpoint is never newer than its metrics
-  write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, directory_.tokenizer());
+  write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, files_);
   saved_step_ = state_.step;
   directory_.point("latest", state_.step);
   if (state_.best_step == state_.step) directory_.point("best", state_.step);

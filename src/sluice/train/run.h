@@ -7,6 +7,8 @@
 #include "sluice/base/job_control.h"
 #include "sluice/base/stopwatch.h"
 #include "sluice/data/batches.h"
+#include "sluice/data/held_out.h"
+#include "sluice/train/hub_files.h"
 #include "sluice/train/loss_monitor.h"
 #include "sluice/train/run_config.h"
 #include "sluice/train/run_directory.h"
@@ -20,6 +22,7 @@ struct RunParts {
   RunDirectory& directory;  // says whether the run is new or resumed
   std::vector<TokenShard> shards;
   const JobControl& control;
+  std::vector<TokenShard> validation = {};  // text for that alone; none: a share of the shards is kept out
 };
 
 // Who watches a run; called on its thread.
@@ -30,9 +33,19 @@ struct RunObserver {
   std::function<void(const Validation&)> validated = {};
 };
 
-// Bad input if the shards are too small for a sequence of each split, or do not fit the model. Run() does not
-// look again.
-void check_data(const RunConfig& config, const std::vector<TokenShard>& shards);
+// Training and validation text of a run.
+struct RunText {
+  PackedSequences training;
+  std::optional<PackedSequences> validation;  // none: no text is kept for it
+};
+
+// Bad input if the shards are too small for a sequence of each split, or do not fit the model or each other.
+RunText text_of(const RunConfig& config, const std::vector<TokenShard>& shards,
+                const std::vector<TokenShard>& validation = {});
+
+// The record of what text_of() keeps out; none if it is nothing.
+std::optional<HeldOut> held_out_of(const RunConfig& config, const std::vector<TokenShard>& shards,
+                                   const std::vector<TokenShard>& validation = {});
 
 // A loss that is not finite or stays far above that of an untrained model (train/loss_monitor.h), or no
 // gradient at all. Trying again gives the same.
@@ -53,7 +66,7 @@ std::string_view name_of(RunEnd end);
 
 class Run {
  public:
-  explicit Run(const RunParts& parts);
+  explicit Run(const RunParts& parts) : Run(parts, text_of(parts.config, parts.shards, parts.validation)) {}
 
   // Until the last step or a reason to stop before it; then the step is finished and saved. Throws a
   // Divergence that names the last good checkpoint.
@@ -65,6 +78,8 @@ class Run {
   const std::optional<Validation>& validation() const { return validation_; }
 
  private:
+  Run(const RunParts& parts, RunText text);
+
   void resume();
   void go_on_from(const RunState& state);
   std::optional<RunState> read_if_whole(int64_t step);
@@ -90,6 +105,7 @@ class Run {
   BatchLoader loader_;
   std::optional<Validator> validator_;  // none: no text is kept for it
   std::optional<Validation> validation_;
+  HubFiles files_;
   LossMonitor monitor_;
   RunState state_;
   int64_t saved_step_ = -1;

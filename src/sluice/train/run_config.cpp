@@ -20,11 +20,20 @@ constexpr Choice<ScheduleKind> kSchedules[] = {{"cosine", ScheduleKind::Cosine},
                                                {"linear", ScheduleKind::Linear},
                                                {"constant", ScheduleKind::Constant},
                                                {"warmup_stable_decay", ScheduleKind::WarmupStableDecay}};
+constexpr Choice<SplitRule> kSplitRules[] = {
+    {"auto", SplitRule::Auto}, {"documents", SplitRule::Documents}, {"position", SplitRule::Position}};
 constexpr Choice<Precision> kPrecisions[] = {{"bf16", Precision::Bf16}, {"f32", Precision::F32}};
 
 std::string_view name_of(ScheduleKind kind) {
   for (const auto& each : kSchedules) {
     if (each.value == kind) return each.name;
+  }
+  return "?";
+}
+
+std::string_view name_of(SplitRule rule) {
+  for (const auto& each : kSplitRules) {
+    if (each.value == rule) return each.name;
   }
   return "?";
 }
@@ -106,10 +115,12 @@ ordered_json or_null(const std::optional<double>& value) {
 void read_validation(const Json& json, RunConfig& config) {
   if (!json.contains("validation")) return;
   const Json object = json.at("validation");
-  object.allow_keys({"share", "every", "sequences"});
+  object.allow_keys({"share", "every", "sequences", "split", "seed"});
   config.validation.share = object.number_or("share", config.validation.share, {.min = 0.0, .max = 0.9});
   config.validation.every = object.integer_or("every", config.validation.every, kFactor);
   config.validation.sequences = object.integer_or("sequences", config.validation.sequences, kFactor);
+  config.validation.split = object.choice_or("split", config.validation.split, kSplitRules);
+  config.validation.seed = static_cast<uint64_t>(object.integer_or("seed", 0, {.min = 0}));
 }
 
 void read_checkpoints(const Json& json, RunConfig& config) {
@@ -256,7 +267,9 @@ nlohmann::ordered_json run_config_json(const RunConfig& config) {
           {"validation",
            {{"share", config.validation.share},
             {"every", config.validation.every},
-            {"sequences", config.validation.sequences}}},
+            {"sequences", config.validation.sequences},
+            {"split", name_of(config.validation.split)},
+            {"seed", config.validation.seed}}},
           {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}},
           {"stop", {{"minutes", config.stop.minutes}, {"patience", config.stop.patience}}},
           {"sample", {{"prompt", config.sample.prompt}, {"tokens", config.sample.tokens}}}};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sluice/base/json.h"
+#include "sluice/data/packed_sequences.h"
 #include "sluice/model/config.h"
 #include "sluice/model/initialisation.h"
 #include "sluice/train/trainer.h"
@@ -22,9 +23,11 @@ struct RunConfig {
   TrainerOptions trainer = {};
 
   struct Validation {
-    double share = 0.02;     // of the documents
+    double share = 0.02;     // of the documents, or of the tokens
     int64_t every = 100;     // steps
     int64_t sequences = 16;  // at most
+    SplitRule split = SplitRule::Auto;
+    uint64_t seed = 0;  // of the documents that are kept out: not the run's, so that runs can be compared
   } validation;
 
   struct Checkpoints {

@@ -14,6 +14,7 @@
 #include "sluice/base/file.h"
 #include "sluice/base/file_system.h"
 #include "sluice/base/json.h"
+#include "sluice/data/held_out.h"
 #include "sluice/text/lines.h"
 #include "sluice/train/metrics.h"
 
@@ -57,7 +58,7 @@ bool holds_only_a_lost_beginning(const fs::path& path) {
   if (!fs::exists(path / kLock, error)) return false;
   return std::ranges::all_of(fs::directory_iterator(path, error), [](const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
-    return name == kLock || name == kTokenizer || is_temporary_name(name);
+    return name == kLock || name == kTokenizer || name == held_out_file("") || is_temporary_name(name);
   });
 }
 
@@ -114,7 +115,9 @@ void RunDirectory::begin(const NewRun& run) {
   remove_temporaries(path_);
   std::error_code error;
   fs::remove(path_ / kTokenizer, error);
+  fs::remove(held_out_file(path_), error);
   if (!run.tokenizer.empty()) write_file_atomically(path_ / kTokenizer, run.tokenizer);
+  if (!run.held_out.empty()) write_file_atomically(held_out_file(path_), run.held_out);
   // Last, since with it the directory holds a run.
   write_file_atomically(path_ / kConfig, run.config);
   fs::create_directories(path_ / kCheckpoints, error);

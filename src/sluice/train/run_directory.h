@@ -1,5 +1,5 @@
-// A run on disk: config.json (as understood), tokenizer.json, metrics.jsonl (and the same as CSV and
-// TensorBoard events), checkpoints/step-N. One process at a time.
+// A run on disk: config.json (as understood), tokenizer.json, held-out.json (data/held_out.h), metrics.jsonl
+// (and the same as CSV and TensorBoard events), checkpoints/step-N. One process at a time.
 #pragma once
 
 #include <filesystem>
@@ -29,6 +29,7 @@ class RunDirectory {
   struct NewRun {
     std::string config;          // JSON
     std::string tokenizer = {};  // likewise; empty: what the tokens stand for is not known
+    std::string held_out = {};   // likewise; empty: no text is kept for validation
   };
 
   // The directory must not exist, be empty, or hold a run that was killed before it had its config.json.

@@ -7,6 +7,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
+#include "sluice/data/tokenizer_match.h"
 #include "sluice/text/tokenizer.h"
 #include "sluice/text/tokenizer_writer.h"
 
@@ -15,16 +16,27 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A job and what is in its directory. That is looked at once, so that all checks and the start agree.
-struct ResolvedJob {
-  const TrainingJob& job;
-  bool has_run = RunDirectory::has_run(job.out);
-  bool resumes = job.start == RunStart::Resume || (job.start == RunStart::ResumeOrNew && has_run);
-};
-
 bool are_bytes(const std::vector<TokenShard>& shards) {
-  return shards.front().info().vocabulary == Tokenizer::bytes().size();
+  const TokenShardInfo& info = shards.front().info();
+  const Tokenizer bytes = Tokenizer::bytes();
+  return info.vocabulary == bytes.size() && (info.tokenizer == 0 || info.tokenizer == bytes.fingerprint());
 }
+
+// A job and what is in its directory. That is looked at once, so that all checks and the start agree. The
+// job's configuration is made complete by what data and directory say.
+struct ResolvedJob {
+  explicit ResolvedJob(const TrainingJob& asked)
+      : job(asked),
+        has_run(RunDirectory::has_run(job.out)),
+        resumes(job.start == RunStart::Resume || (job.start == RunStart::ResumeOrNew && has_run)) {}
+
+  TrainingJob job;
+  bool has_run;
+  bool resumes;
+
+  bool goes_on() const { return resumes && has_run; }
+  std::filesystem::path own_config() const { return job.out / "config.json"; }
+};
 
 // The tokenizer.json that checkpoints get, empty if there is none.
 std::string tokenizer_text(const TrainingJob& job) {
@@ -39,25 +51,74 @@ std::string tokenizer_text(const TrainingJob& job) {
 
 void check_tokenizer(const ResolvedJob& resolved) {
   const TrainingJob& job = resolved.job;
-  const int64_t size = Tokenizer::named(job.tokenizer).size();
-  const int64_t tokens = job.shards.front().info().vocabulary;
-  if (size != tokens) {
+  const Tokenizer tokenizer = Tokenizer::named(job.tokenizer);
+  const TokenShardInfo& data = job.shards.front().info();
+  if (tokenizer.size() != data.vocabulary) {
     throw bad_input({.where = job.tokenizer,
                      .what = "not the tokenizer that made the data",
-                     .expected = fmt::format("{} tokens", tokens),
-                     .got = std::to_string(size)});
+                     .expected = fmt::format("{} tokens", data.vocabulary),
+                     .got = std::to_string(tokenizer.size())});
   }
-  if (!resolved.resumes) return;
+  check_made_by(job.shards, tokenizer.fingerprint(), job.tokenizer);
+  if (!resolved.goes_on()) return;
   const std::filesystem::path own = job.out / "tokenizer.json";
   std::error_code error;
   if (!std::filesystem::exists(own, error) || MappedFile(own).text() != tokenizer_text(job))
     throw usage_error({.where = "--tokenizer", .what = "is not what the run began with"});
 }
 
+// Of a run that is resumed, its own.
+std::optional<Tokenizer> tokenizer_of(const ResolvedJob& resolved) {
+  const TrainingJob& job = resolved.job;
+  const std::filesystem::path own = job.out / "tokenizer.json";
+  std::error_code error;
+  if (resolved.resumes && std::filesystem::exists(own, error)) return Tokenizer::load(own);
+  if (!job.tokenizer.empty()) return Tokenizer::named(job.tokenizer);
+  if (are_bytes(job.shards)) return Tokenizer::bytes();
+  return {};
+}
+
+bool predates_validation_seed(const Json& config) {
+  return !config.contains("validation") || !config.at("validation").contains("seed");
+}
+
+// What the run's own config.json says. Versions that drew the validation text by the run's seed did not say
+// so: then that is the seed of the split.
+RunConfig own_config(const ResolvedJob& resolved) {
+  const Json json = Json::load(resolved.own_config());
+  RunConfig config = read_run_config(json);
+  if (predates_validation_seed(json)) {
+    config.validation.split = SplitRule::Documents;
+    config.validation.seed = config.seed;
+  }
+  return config;
+}
+
+// What the text says of the model: which token ends its documents, and which tokenizer made it. A run of a
+// version that did not note this goes on without.
+void complete_config(ResolvedJob& resolved) {
+  TrainingJob& job = resolved.job;
+  ModelConfig& model = job.config.model;
+  if (resolved.goes_on() && predates_validation_seed(Json::load(resolved.own_config()))) {
+    const RunConfig before = own_config(resolved);
+    model.end_of_text = before.model.end_of_text;
+    job.config.validation.split = before.validation.split;
+    job.config.validation.seed = before.validation.seed;
+    return;
+  }
+  for (const TokenShard& shard : job.shards) {
+    const int64_t id = shard.info().end_of_text;
+    if (std::ranges::find(model.end_of_text, id) == model.end_of_text.end()) model.end_of_text.push_back(id);
+  }
+  const std::optional<Tokenizer> tokenizer = tokenizer_of(resolved);
+  model.tokenizer = tokenizer ? tokenizer->fingerprint() : job.shards.front().info().tokenizer;
+}
+
 // A run goes on as it began: only how long it is, what ends it and how often it is saved may change.
-void check_same_run(const TrainingJob& job) {
+void check_same_run(const ResolvedJob& resolved) {
+  const TrainingJob& job = resolved.job;
   const ordered_json now = run_config_json(job.config);
-  const ordered_json before = run_config_json(load_run_config((job.out / "config.json").string(), {}));
+  const ordered_json before = run_config_json(own_config(resolved));
   for (const auto& change : ordered_json::diff(before, now)) {
     const std::string path = change.at("path");
     if (path.starts_with("/steps") || path.starts_with("/checkpoints/") || path.starts_with("/stop/"))
@@ -70,17 +131,6 @@ void check_same_run(const TrainingJob& job) {
          .got = now.value(at, ordered_json()).dump(),
          .hint = fmt::format("{}/config.json is the run's own configuration", job.out.string())});
   }
-}
-
-// Of a run that is resumed, its own.
-std::optional<Tokenizer> tokenizer_of(const ResolvedJob& resolved) {
-  const TrainingJob& job = resolved.job;
-  const std::filesystem::path own = job.out / "tokenizer.json";
-  std::error_code error;
-  if (resolved.resumes && std::filesystem::exists(own, error)) return Tokenizer::load(own);
-  if (!job.tokenizer.empty()) return Tokenizer::named(job.tokenizer);
-  if (are_bytes(job.shards)) return Tokenizer::bytes();
-  return {};
 }
 
 void check_sample(const ResolvedJob& resolved) {
@@ -97,20 +147,28 @@ void check_sample(const ResolvedJob& resolved) {
     throw bad_input({.where = "sample.prompt", .what = "the model does not have its tokens"});
 }
 
-void check(const ResolvedJob& resolved) {
+// The job with its configuration complete, or an error.
+ResolvedJob checked(const TrainingJob& asked) {
+  ResolvedJob resolved(asked);
   const TrainingJob& job = resolved.job;
   resolved.resumes ? RunDirectory::check_has_run(job.out) : RunDirectory::check_is_free(job.out);
-  check_data(job.config, job.shards);
   if (!job.tokenizer.empty()) check_tokenizer(resolved);
+  complete_config(resolved);
+  text_of(job.config, job.shards, job.validation);
+  for (const auto& shards : {job.shards, job.validation})
+    check_made_by(shards, job.config.model.tokenizer, "the run");
   check_sample(resolved);
-  if (resolved.resumes) check_same_run(job);
+  if (resolved.goes_on()) check_same_run(resolved);
+  return resolved;
 }
 
 RunDirectory open_directory(const ResolvedJob& resolved) {
   const TrainingJob& job = resolved.job;
   if (resolved.resumes) return RunDirectory::open(job.out);
-  return RunDirectory::create(
-      job.out, {.config = run_config_json(job.config).dump(2) + "\n", .tokenizer = tokenizer_text(job)});
+  const std::optional<HeldOut> held_out = held_out_of(job.config, job.shards, job.validation);
+  return RunDirectory::create(job.out, {.config = run_config_json(job.config).dump(2) + "\n",
+                                        .tokenizer = tokenizer_text(job),
+                                        .held_out = held_out ? to_json(*held_out).dump(2) + "\n" : ""});
 }
 
 }  // namespace
@@ -150,20 +208,22 @@ std::string to_text(const TrainingOutcome& outcome) {
                      best, outcome.directory.string());
 }
 
-std::vector<TokenShard> open_shards(const std::vector<std::string>& paths) {
+std::vector<TokenShard> open_shards(const std::vector<std::string>& paths, const TextOpening& opening,
+                                    const JobControl& control) {
   std::vector<TokenShard> shards;
-  for (const std::string& path : paths) shards.emplace_back(path);
+  for (const std::string& path : paths) shards.push_back(open_text(path, opening, control));
+  warn_of_unknown_tokenizer(shards, control);
   return shards;
 }
 
 void check_job(const TrainingJob& job) {
-  check(ResolvedJob{.job = job});
+  checked(job);
 }
 
-TrainingOutcome run_training(Engine& engine, const TrainingJob& job, const JobControl& control,
+TrainingOutcome run_training(Engine& engine, const TrainingJob& asked, const JobControl& control,
                              const RunObserver& observer) {
-  const ResolvedJob resolved{.job = job};
-  check(resolved);
+  const ResolvedJob resolved = checked(asked);
+  const TrainingJob& job = resolved.job;
   RunDirectory directory = open_directory(resolved);
   if (directory.tokenizer().empty())
     control.warn("no --tokenizer: the checkpoints will not say what their tokens stand for");
@@ -171,7 +231,8 @@ TrainingOutcome run_training(Engine& engine, const TrainingJob& job, const JobCo
            .config = job.config,
            .directory = directory,
            .shards = job.shards,
-           .control = control});
+           .control = control,
+           .validation = job.validation});
   const RunEnd end = run.train(observer);
   return {.directory = job.out, .end = end, .state = run.state(), .validation = run.validation()};
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "sluice/data/opened_text.h"
 #include "sluice/train/run.h"
 
 namespace sluice {
@@ -15,6 +16,7 @@ struct TrainingJob {
   // are, else nobody knows.
   std::string tokenizer = {};
   RunStart start = RunStart::New;
+  std::vector<TokenShard> validation = {};  // text for that alone; none: a share of the shards is kept out
 };
 
 struct TrainingOutcome {
@@ -35,8 +37,10 @@ nlohmann::ordered_json timing_json(const TrainingOutcome& outcome);
 nlohmann::ordered_json to_json(const TrainingOutcome& outcome);
 std::string to_text(const TrainingOutcome& outcome);
 
-// Every byte is checked: what is damaged would be learnt.
-std::vector<TokenShard> open_shards(const std::vector<std::string>& paths);
+// Token shards, every byte of them checked, since what is damaged would be learnt; or texts
+// (data/opened_text.h). A warning for shards that do not say which tokenizer made them.
+std::vector<TokenShard> open_shards(const std::vector<std::string>& paths, const TextOpening& opening,
+                                    const JobControl& control = {});
 
 // Whatever a run refuses at its start, without writing anything. Bad input if the tokenizer, the data or the
 // prompt of samples do not fit the model; a usage error if the run to resume was begun with another

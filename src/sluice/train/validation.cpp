@@ -70,8 +70,9 @@ double Validator::mean_loss(Engine& engine, const Decoder& decoder) const {
 
 std::string Validator::sample(Engine& engine, const Decoder& decoder) const {
   Generator generator({engine}, decoder);
-  std::vector<TokenId> ids =
-      generator.generate(tokenizer_->encode(sample_.prompt), {.max_tokens = sample_.tokens}).ids;
+  GenerateOptions options{.max_tokens = sample_.tokens};
+  for (const int64_t id : decoder.config().end_of_text) options.stop.insert(static_cast<TokenId>(id));
+  std::vector<TokenId> ids = generator.generate(tokenizer_->encode(sample_.prompt), options).ids;
   // A model's vocabulary may be padded beyond its tokenizer's: such ids have no text.
   std::erase_if(ids, [&](TokenId id) { return id >= tokenizer_->size(); });
   // It may end inside a character.
