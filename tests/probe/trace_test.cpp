@@ -54,14 +54,14 @@ TEST_F(Traces, are_written_with_ids_and_the_layers_of_the_gates) {
 
 TEST_F(Traces, refuse_what_fits_nothing_in_the_model) {
   EXPECT_ERROR(trace(model_, request({"attn.q", "attn.gate_g5"})), ErrorKind::Usage,
-               "--capture: the model has no \"attn.gate_g5\"");
+               "capture: the model has no \"attn.gate_g5\"");
   EXPECT_ERROR(trace(model_, request({}, {"attn.gate set=1 positions=5-"})), ErrorKind::Usage,
                "intervention at attn.gate: no token of the text has such a position");
 }
 
 TEST_F(Traces, refuse_layers_that_the_model_does_not_have) {
   EXPECT_ERROR(trace(model_, request({"layers.1-3.attn.q"})), ErrorKind::Usage,
-               "--capture \"layers.1-3.attn.q\": no such layer: expected 0 to 2, got 3");
+               "capture \"layers.1-3.attn.q\": no such layer: expected 0 to 2, got 3");
 }
 
 TEST_F(Traces, with_values_that_are_not_finite_are_refused_or_told) {

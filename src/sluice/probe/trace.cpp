@@ -9,8 +9,8 @@
 #include "sluice/infer/nonfinite_tap.h"
 #include "sluice/infer/positions.h"
 #include "sluice/io/safetensors_writer.h"
+#include "sluice/probe/capture.h"
 #include "sluice/probe/probe_chain.h"
-#include "sluice/probe/recorder.h"
 
 namespace sluice {
 namespace {
@@ -44,60 +44,6 @@ std::vector<Tensor> of_one_width(const Context& context, const std::vector<Tenso
     wide.push_back(repeats == 1 ? gate : all);
   }
   return wide;
-}
-
-std::vector<TapPattern> patterns_of(const std::vector<std::string>& texts) {
-  std::vector<TapPattern> patterns;
-  for (const std::string& text : texts) patterns.emplace_back(text);
-  return patterns;
-}
-
-void check_layers(const std::vector<TapPattern>& patterns, int64_t layers) {
-  for (const TapPattern& pattern : patterns) {
-    if (pattern.layers().largest() < layers) continue;
-    throw usage_error({.where = fmt::format("--capture \"{}\"", pattern.text()),
-                       .what = "no such layer",
-                       .expected = fmt::format("0 to {}", layers - 1),
-                       .got = std::to_string(pattern.layers().largest())});
-  }
-}
-
-// An empty result would look as if the model had nothing to show there.
-void check_captures(const std::vector<TapPattern>& patterns, const Recorder& recorder) {
-  for (const TapPattern& pattern : patterns) {
-    const bool found = std::ranges::any_of(recorder.values(), [&](const auto& each) {
-      return pattern.matches({each.first.first, each.first.second});
-    });
-    if (!found) {
-      throw usage_error(
-          {.where = "--capture", .what = fmt::format("the model has no \"{}\"", pattern.text())});
-    }
-  }
-}
-
-// There is one sequence, so every tap was passed once.
-std::vector<std::pair<std::string, Tensor>> captured_by(const Recorder& recorder) {
-  std::vector<std::pair<std::string, Tensor>> captures;
-  for (const auto& [place, values] : recorder.values()) {
-    const TapName name{place.first, place.second};
-    if (name.point == points::kLogits) continue;  // a trace has them anyway
-    captures.emplace_back(name.text(), values.front());
-  }
-  return captures;
-}
-
-// Layer by layer, as a pass over a long text takes a while.
-Var hidden_states(const Context& context, const Decoder& decoder, std::span<const TokenId> ids,
-                  const JobControl& control) {
-  const Pass pass = decoder.begin(context, Sequences::equal(1, std::ssize(ids)));
-  Var x = decoder.embed(context, ids);
-  for (int64_t layer = 0; layer < decoder.layers(); ++layer) {
-    control.stop_if_cancelled();
-    x = decoder.run(context, x, pass, {layer, layer + 1}).y;
-    control.report("layers", layer + 1, decoder.layers());
-  }
-  decoder.end(pass);
-  return decoder.finish(context, x);
 }
 
 }  // namespace
@@ -149,8 +95,7 @@ void check_finite(const LoadedModel& model, const CapturedTrace& traced, Probe& 
 }  // namespace
 
 CapturedTrace trace(const LoadedModel& model, const TraceRequest& request, const JobControl& control) {
-  const std::vector<TapPattern> patterns = patterns_of(request.captures);
-  check_layers(patterns, model.config().layers);
+  const std::vector<TapPattern> patterns = tap_patterns(request.captures, model.config().layers);
   warn_beyond_positions(model.config(), "the text has", std::ssize(request.ids), control);
   Recorder recorder(patterns);
   Intervener intervener(request.interventions);
@@ -158,9 +103,10 @@ CapturedTrace trace(const LoadedModel& model, const TraceRequest& request, const
   CapturedTrace traced{.ids = request.ids,
                        .trace = trace(model.context(&probes), model.decoder(), request.ids, control),
                        .captures = {}};
-  check_captures(patterns, recorder);
+  traced.captures = recorded_tensors(recorder, patterns);
+  std::erase_if(traced.captures,
+                [](const auto& each) { return each.first == points::kLogits.name; });  // a trace has them
   intervener.check_effect();
-  traced.captures = captured_by(recorder);
   check_finite(model, traced, intervener, control);
   return traced;
 }
