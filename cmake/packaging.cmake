@@ -2,18 +2,11 @@
 include(CMakePackageConfigHelpers)
 set(SLUICE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/sluice)
 
-# Before 1.0 every minor version may change the interface, so it is part of the library's ABI name.
-set_target_properties(sluice PROPERTIES
-  VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-
-# A shared library is found from the program's own place, so the prefix can be anywhere.
-file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_target_properties(sluice_program PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
-
-install(TARGETS sluice EXPORT sluiceTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Two export sets: who links the shared library need not have what the static one is linked with.
+install(TARGETS sluice_shared EXPORT sluiceTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS sluice EXPORT sluiceStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set_target_properties(sluice_shared PROPERTIES EXPORT_NAME sluice)
+set_target_properties(sluice PROPERTIES EXPORT_NAME static)
 install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # Not for other projects: the commands, and headers that only compile with one instruction set's flags.
@@ -28,7 +21,6 @@ install(FILES ${PROJECT_BINARY_DIR}/share/bash-completion/completions/sluice
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-get_target_property(SLUICE_LIBRARY_TYPE sluice TYPE)
 get_property(SLUICE_UNPACKERS GLOBAL PROPERTY SLUICE_UNPACKERS)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sluiceConfig.cmake.in
   ${PROJECT_BINARY_DIR}/sluiceConfig.cmake INSTALL_DESTINATION ${SLUICE_PACKAGE_DIR})
@@ -43,3 +35,10 @@ install(FILES
   ${CMAKE_CURRENT_LIST_DIR}/FindSluiceUnpackers.cmake
   DESTINATION ${SLUICE_PACKAGE_DIR})
 install(EXPORT sluiceTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKAGE_DIR})
+install(EXPORT sluiceStaticTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKAGE_DIR})
+
+# The prefix of an installation may be chosen when it is installed, so the file finds it from its own place.
+file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

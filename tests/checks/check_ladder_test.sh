@@ -34,11 +34,14 @@ offence() {
 fresh_tree
 expect_pass "an orderly tree" "$check" "$work"
 expect_output "an orderly tree is passed in silence" ""
+printf '#include "sluice/plot/a.h"\n#include "sluice/report/b.h"\n' >"$work/src/sluice/sluice.h"
+expect_pass "a header with everything for other programs" "$check" "$work"
 
 offence "an upward include" $lower '#include "sluice/tensor/upper.h"' "$lower:2: base/ may not include tensor/"
 offence "an upward include in brackets" $lower '#  include <sluice/tensor/upper.h>' "$lower:2: base/ may not include"
 offence "an include beside" src/sluice/plot/a.h '#include "sluice/report/b.h"' "src/sluice/plot/a.h:2: plot/ may not"
 offence "an unknown folder" src/sluice/utils/a.h '' 'src/sluice/utils/a.h:1: "utils" is not a folder'
+offence "the header for other programs" $lower '#include "sluice/sluice.h"' "$lower:2: base/ may not include sluice.h"
 offence "a file in no folder" src/sluice/a.h '' 'src/sluice/a.h:1: "a.h" is not a folder'
 offence "an include of an unknown folder" $lower '#include "sluice/utils/a.h"' "$lower:2: include of a folder"
 offence "dots" $lower '#include "sluice/base/../tensor/upper.h"' "$lower:2: include with \"..\""

@@ -1,0 +1,26 @@
+// The library in one header: models, texts and training, everything that the commands do. docs/library.md
+// shows how it is used. Sources of the library itself include what they need.
+#pragma once
+
+#include "sluice/ablate/sweep.h"
+#include "sluice/analysis/pulse.h"
+#include "sluice/base/build_info.h"
+#include "sluice/base/error.h"
+#include "sluice/base/job_control.h"
+#include "sluice/base/version.h"
+#include "sluice/data/synth_corpus.h"
+#include "sluice/data/tokenize.h"
+#include "sluice/data/tokenizer_training.h"
+#include "sluice/eval/evaluate.h"
+#include "sluice/infer/loaded_model.h"
+#include "sluice/model/conversion.h"
+#include "sluice/model/count_report.h"
+#include "sluice/model/presets.h"
+#include "sluice/model/random_model.h"
+#include "sluice/ops/engine.h"
+#include "sluice/plot/plot_runs.h"
+#include "sluice/probe/capture.h"
+#include "sluice/probe/generate_text.h"
+#include "sluice/probe/trace.h"
+#include "sluice/train/training.h"
+#include "sluice/train/training_plan.h"
