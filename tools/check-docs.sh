@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Fails on a path named in the documents that does not exist: check-docs.sh [ROOT]
 # Looks at `code` and [links](…) in *.md at the root and under docs/. History may name what is gone.
+# Fails, too, on a fenced block below a line <!-- verbatim: FILE --> that is not the file, and on a program of examples/
+# that no document shows so.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "${1:-$here/..}"
@@ -57,9 +59,34 @@ exists() {
   is_rung "$path"
 }
 
-status=0 documents=0
+# Prints LINE<tab>FILE for every block that claims to be a file.
+verbatim_blocks() {
+  sed -nE 's/^<!-- verbatim: ([^ ]+) -->$/\1/; T; =; p' "$1" | paste - -
+}
+
+# block DOCUMENT LINE: the fenced block that begins right below the line.
+block() {
+  awk -v at="$2" 'NR == at + 1 && !/^```/ { exit } NR > at + 1 && /^```$/ { exit } NR > at + 1' "$1"
+}
+
+# check_block DOCUMENT LINE FILE
+check_block() {
+  if [[ ! -f $3 ]]; then
+    echo "$1:$2: no such file: $3"
+    return 1
+  fi
+  if diff <(block "$1" "$2") "$3"; then return 0; fi
+  echo "$1:$2: the block is not $3 (< the document, > the file)"
+  return 1
+}
+
+status=0 documents=0 shown=
 while read -r document; do
   documents=$((documents + 1))
+  while IFS=$'\t' read -r line file; do
+    shown+=$file$'\n'
+    check_block "$document" "$line" "$file" || status=1
+  done < <(verbatim_blocks "$document")
   while IFS=$'\t' read -r line path; do
     path=${path%%:[0-9]*}
     if is_no_path "$path" || exists "$path" "$document"; then continue; fi
@@ -68,6 +95,14 @@ while read -r document; do
   done < <(candidates "$document")
 done < <(find . -maxdepth 1 -name '*.md' ! -name CHANGELOG.md -printf '%P\n'
   if [[ -d docs ]]; then find docs -name '*.md' ! -path docs/log.md; fi)
+
+if [[ -d examples ]]; then
+  while read -r program; do
+    if grep -qxF "$program" <<<"$shown"; then continue; fi
+    echo "$program: no document shows it (<!-- verbatim: $program -->)"
+    status=1
+  done < <(find examples -type f | LC_ALL=C sort)
+fi
 
 if ((documents == 0)); then
   echo "no documents to check"

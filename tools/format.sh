@@ -17,10 +17,10 @@ if [[ -z $formatter ]]; then
 fi
 
 folders=()
-for folder in src tests bench; do
+for folder in src tests bench examples; do
   if [[ -d $folder ]]; then folders+=("$folder"); fi
 done
-mapfile -t sources < <(find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' \) | LC_ALL=C sort)
+mapfile -t sources < <(find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) | LC_ALL=C sort)
 
 if [[ ${1:-} != --check ]]; then
   "$formatter" -i "${sources[@]}"

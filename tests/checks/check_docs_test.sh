@@ -44,6 +44,40 @@ printf '[home](../../README.md) [two](two.md)\n' >"$work/docs/decisions/one.md"
 expect_fail "a link from its own folder" "docs/decisions/one.md:1: no such path: two.md" "$check" "$work"
 : >"$work/docs/decisions/one.md"
 
+mkdir "$work/examples"
+printf 'int x;\nint y;\n' >"$work/examples/a.cpp"
+verbatim='<!-- verbatim: examples/a.cpp -->'
+passes "a block that is its file" "$verbatim"'
+```cpp
+int x;
+int y;
+```
+after'
+# differs WHAT TEXT MESSAGE
+differs() {
+  printf '%s\n' "$2" >"$work/README.md"
+  expect_fail "$1" "$3" "$check" "$work"
+}
+differs "a block with another line" "$verbatim"'
+```cpp
+int x;
+int z;
+```' "README.md:1: the block is not examples/a.cpp"
+differs "a block that ends early" "$verbatim"'
+```cpp
+int x;
+```' "README.md:1: the block is not examples/a.cpp"
+differs "no block" "$verbatim"'
+
+```cpp
+int x;
+int y;
+```' "README.md:1: the block is not examples/a.cpp"
+differs "a block of a file that is gone" '<!-- verbatim: examples/b.cpp -->' "README.md:1: no such file: examples/b.cpp"
+differs "a program that nobody shows" 'x' "examples/a.cpp: no document shows it"
+rm -r "$work/examples"
+passes "no programs" ''
+
 printf '`gone/a.h`\n' | tee "$work/CHANGELOG.md" >"$work/docs/log.md"
 expect_pass "history may name what is gone" "$check" "$work"
 
