@@ -41,17 +41,12 @@ run_tests() {
   if ((status != 0 && counts[1] == 0)); then fail_step "ctest (exit status $status)"; fi
 }
 
-if ! scripts/install-deps.sh --tests; then
-  fail_step "installing the dependencies"
-  finish
-fi
-
 # Labels that a plain run leaves out. The shards run every unit test; by name (unit) they are there for an argument to
 # choose from.
-left_out=' unit slow sanitized thread_sanitized ' targets=(all)
+left_out=' unit slow sanitized thread_sanitized ' targets=(all) needed=--tests
 while (($# > 0)); do
   case $1 in
-    --slow) left_out=${left_out/ slow / } ;;
+    --slow) left_out=${left_out/ slow / } needed=--slow-tests ;;
     --sanitizers) left_out=${left_out/ sanitized / } targets+=(sluice_tests_sanitized) ;;
     --thread-sanitizer) left_out=${left_out/ thread_sanitized / } targets+=(sluice_tests_thread_sanitized) ;;
     *) break ;;
@@ -60,6 +55,11 @@ while (($# > 0)); do
 done
 read -ra left_out <<<"$left_out"
 left_out="^($(IFS='|' && echo "${left_out[*]}"))$"
+
+if ! scripts/install-deps.sh "$needed"; then
+  fail_step "installing the dependencies"
+  finish
+fi
 
 if scripts/build.sh dev "${targets[@]}"; then
   if (($# == 0)); then set -- --label-exclude "$left_out"; fi

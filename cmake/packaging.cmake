@@ -42,3 +42,17 @@ file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_I
 string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# `cpack` in the build directory makes a package for Debian and its relatives.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME sluice)
+set(CPACK_PACKAGE_CONTACT "The Sluice authors <sluice@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# From the libraries that the program and the shared library are linked with.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Programs that use the library include these; whoever only runs sluice does not need them.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, libfmt-dev, nlohmann-json3-dev")
+include(CPack)

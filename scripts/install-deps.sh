@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian or Ubuntu packages Sluice needs; silent and offline when they are all there.
-# --runtime (the default): to build and run the program. --tests: to build and run the tests as well.
+# --runtime (the default): to build and run the program. --tests: to build and run the tests as well; --slow-tests: the
+# slow ones, too.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libhwy-dev libopenblas-dev nlohmann-json3-dev libcli11-dev libfmt-dev
@@ -8,15 +9,17 @@ packages=(g++ cmake ninja-build libhwy-dev libopenblas-dev nlohmann-json3-dev li
 
 case "${1:---runtime}" in
   --runtime) ;;
-  --tests)
-    packages+=(libgtest-dev)
+  --tests | --slow-tests)
+    packages+=(libgtest-dev python3) # Python runs an example that calls the library
+    # Other projects find the library, and a package of it is made and installed on a fresh system.
+    if [[ $1 == --slow-tests ]]; then packages+=(pkg-config dpkg-dev debootstrap); fi
     # The format check wants exactly this version; where the release has another, the check is skipped.
     # shellcheck disable=SC1091  # a system file, not part of the project
     release=$(. /etc/os-release 2>/dev/null && echo "${ID:-}-${VERSION_ID:-}") || release=unknown
     case "$release" in debian-12 | ubuntu-22.04 | ubuntu-24.04) packages+=(clang-format-14) ;; esac
     ;;
   *)
-    echo "usage: install-deps.sh [--runtime|--tests]" >&2
+    echo "usage: install-deps.sh [--runtime|--tests|--slow-tests]" >&2
     exit 2
     ;;
 esac

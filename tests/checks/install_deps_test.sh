@@ -43,6 +43,12 @@ expect_fail "another kind of system" "not a Debian or Ubuntu system" run_install
   expect_pass "removed packages are missing" run_installer
   expect_pass "and installed again" grep "^apt-get install .* g++ cmake" "$calls"
 
+  expect_pass "for the tests" run_installer --tests
+  expect_pass "a compiler and the test library" grep "^apt-get install .* g++ .* libgtest-dev" "$calls"
+  if grep debootstrap "$calls"; then echo "not ok: plain tests do not make a system" && exit 1; fi
+  expect_pass "for the slow ones" run_installer --slow-tests
+  expect_pass "and what makes a system" grep "^apt-get install .* libgtest-dev .* debootstrap" "$calls"
+
   pretend apt-get 'exit 100'
   expect_fail "apt fails" "failed: apt-get update" run_installer
 }
