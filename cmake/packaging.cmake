@@ -40,6 +40,10 @@ install(EXPORT sluiceStaticTargets NAMESPACE sluice:: DESTINATION ${SLUICE_PACKA
 # The prefix of an installation may be chosen when it is installed, so the file finds it from its own place.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
+set(pc_unpackers ${SLUICE_UNPACKERS})
+list(TRANSFORM pc_unpackers REPLACE "^bzip2$" bz2)
+list(TRANSFORM pc_unpackers PREPEND " -l")
+list(JOIN pc_unpackers "" pc_unpackers)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/sluice.pc.in ${PROJECT_BINARY_DIR}/sluice.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
