@@ -17,7 +17,8 @@ Machine machine() {
           .blas_core = "Haswell",
           .threads = 2,
           .cores = 4,
-          .memory = {.total = int64_t{8} << 30, .available = int64_t{6} << 30}};
+          .memory = {.total = int64_t{8} << 30, .available = int64_t{6} << 30},
+          .compressions = {"gzip", "xz"}};
 }
 
 TEST(MachineReport, is_one_json_object) {
@@ -26,7 +27,8 @@ TEST(MachineReport, is_one_json_object) {
     "cpu": {"name": "A processor", "features": ["avx2"]},
     "isa": {"chosen": "avx2", "reason": "the best", "available": ["scalar", "avx2"]},
     "amx": {"usable": false, "status": "no tiles"}, "blas": {"library": "OpenBLAS", "core": "Haswell"},
-    "threads": {"used": 2, "cores": 4}, "memory": {"total_bytes": 8589934592, "available_bytes": 6442450944}})"));
+    "threads": {"used": 2, "cores": 4}, "memory": {"total_bytes": 8589934592, "available_bytes": 6442450944},
+    "unpacks": ["gzip", "xz"]})"));
 }
 
 TEST(MachineReport, has_the_peaks_if_they_were_measured) {

@@ -152,7 +152,7 @@ TEST_F(Evaluations, refuse_a_likelihood_that_is_not_finite) {
   EXPECT_ERROR(evaluate(model_, request({}, {"attn.gate scale=1e38", "layers.1.attn.out scale=1e38"})),
                ErrorKind::Failed,
                what + " (the first value that is not: layers.0.mlp.input, which is nan at token 0)");
-  EXPECT_ERROR(evaluate(model_, request({}, {"final.norm scale=3e38"})), ErrorKind::Failed,
+  EXPECT_ERROR(evaluate(model_, request({}, {"logits scale=1e38"})), ErrorKind::Failed,
                what + " (the first value that is not: logits)");
 }
 

@@ -243,6 +243,7 @@ TEST_F(Checkpoints, are_directories) {
 // A model with one value changed, in the parameter of that number.
 void write_with(const fs::path& directory, const ModelConfig& config, StoredType type, size_t changed,
                 float value) {
+  fs::remove_all(directory);
   MemoryPool pool;
   const Decoder decoder(config);
   const auto values = [&](size_t parameter) {

@@ -67,7 +67,7 @@ TEST_F(Conversions, values_that_bf16_cannot_hold_are_refused_by_name) {
   write("large", -0x1.FFp127F);
   EXPECT_BAD_INPUT(convert_model(path("large"), path("bf16"), bf16),
                    decoder.parameters()[1].parameter->name +
-                       ": cannot be written in bf16: expected values up to 3.39e38, got -3.3961776e+38");
+                       ": cannot be written in bf16: expected values up to 3.39e38, got -3.3961775e+38");
 }
 
 TEST_F(Conversions, all_tensors_get_the_type_asked_for_rounded_to_nearest) {
