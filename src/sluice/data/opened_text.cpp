@@ -44,10 +44,7 @@ TokenShard tokenized(const std::string& path, const TextOpening& opening, const 
 TokenShard open_text(const std::string& path, const TextOpening& opening, const JobControl& control) {
   std::error_code unknown;
   const bool is_text = fs::exists(path, unknown) && !is_token_shard(path) && !path.ends_with(".tokens");
-  if (is_text) return tokenized(path, opening, control);
-  TokenShard shard(path);
-  shard.verify();
-  return shard;
+  return is_text ? tokenized(path, opening, control) : TokenShard(path);
 }
 
 }  // namespace sluice

@@ -71,7 +71,8 @@ class Reader {
     }
     Tokens tokens{.ids = {}, .have_text = true};
     for (const std::string& path : files.paths)
-      for_each_document(path, [&](std::string_view document) { add(document, tokens); }, files.format);
+      for_each_document(
+          path, [&](std::string_view document) { add(document, tokens); }, files.format);
     return tokens;
   }
 

@@ -36,8 +36,8 @@ using TextSource = std::variant<std::string, std::vector<TokenId>, DataFiles, Id
 // the last has none behind it, and empty ones are left out. So a text gives the same tokens as a text file,
 // as a line of JSON and from a shard. Ids are taken as they are.
 //
-// Bad input if there is nothing to predict, if the tokens do not fit the model or are of another tokenizer. Only text needs the
-// model's tokenizer.
+// Bad input if there is nothing to predict, if the tokens do not fit the model or are of another tokenizer.
+// Only text needs the model's tokenizer.
 ChunkedText read_chunks(const LoadedModel& model, const TextSource& source, const ChunkOptions& options = {},
                         const JobControl& control = {});
 

@@ -59,7 +59,7 @@ struct ModelConfig {
   bool tied = false;
   std::optional<int64_t> begin_of_text = {};  // as the file has it; whoever uses it checks it
   std::vector<int64_t> end_of_text = {};      // ids after which generation stops
-  uint32_t tokenizer = 0;                 // fingerprint of the one it was trained with; 0: not known
+  uint32_t tokenizer = 0;                     // fingerprint of the one it was trained with; 0: not known
 
   double norm_eps = 1e-6;
   WeightStyle norm_style = WeightStyle::Plain;
