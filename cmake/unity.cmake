@@ -6,8 +6,8 @@ option(SLUICE_UNITY "Compile a folder at once: faster as a whole, slower after a
 function(sluice_compile_folders_whole target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
-  # Kernels hardly share templates; pattern.cpp has a macro and handles of a C library for itself.
-  list(FILTER sources EXCLUDE REGEX "/kernels/|/text/pattern\\.cpp$")
+  # pattern.cpp has a macro and handles of a C library for itself; amx/ is for one instruction set.
+  list(FILTER sources EXCLUDE REGEX "/kernels/amx/|/text/pattern\\.cpp$")
   foreach(source ${sources})
     cmake_path(ABSOLUTE_PATH source)
     cmake_path(GET source PARENT_PATH folder)
