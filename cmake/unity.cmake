@@ -1,9 +1,12 @@
 # A folder as one translation unit: most of the time of a file goes to the templates of JSON, strings and vectors, the
 # same ones in every file, so that the whole takes half as long. Names in the unnamed namespaces of a folder must differ
-# for it. The preset dev leaves it off: who changes a file there waits for that file alone.
+# for it. Who changes files and wants to wait for those alone turns it off: cmake --preset dev -DSLUICE_UNITY=OFF.
 option(SLUICE_UNITY "Compile a folder at once: faster as a whole, slower after a change" ON)
 
 function(sluice_compile_folders_whole target)
+  if(NOT SLUICE_UNITY)
+    return()
+  endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   # pattern.cpp has a macro and handles of a C library for itself; amx/ is for one instruction set.

@@ -25,7 +25,7 @@ int main(int count, char** arguments) try {
   }};
   const sluice::TrainingJob job{
       .config = sluice::read_run_config(sluice::Json::parse(kRun, "run"), {"model.vocab_size=256"}),
-      .shards = sluice::open_shards({tokens.string()}),
+      .shards = sluice::open_shards({tokens.string()}, {.threads = engine.threads()}),
       .out = directory / "run",
       .tokenizer = "bytes"};
   const sluice::TrainingOutcome outcome = run_training(engine, job, {}, observer);

@@ -34,7 +34,7 @@ make_text() {
       ;;
     synth)
       "$program" data synth --bytes 20000000 --seed 1 --out "$home/$1.jsonl" --quiet
-      "$program" tokenizer train "$home/$1.jsonl" --vocab 512 --out "$home/$1.tokenizer.json" --quiet
+      "$program" tokenizer train "$home/$1.jsonl" --vocab-size 512 --out "$home/$1.tokenizer.json" --quiet
       "$program" data tokenize "$home/$1.tokenizer.json" "$home/$1.jsonl" --out "$text" --quiet
       ;;
     *)

@@ -45,9 +45,11 @@ TEST(BinaryContent, is_refused_by_what_it_looks_like) {
   EXPECT_EQ(verdict("PK\x03\x04" + filler), like("a zip archive"));
   EXPECT_EQ(verdict("\x89PNG\r\n\x1a\n" + filler), like("a PNG image"));
   EXPECT_EQ(verdict("%PDF-1.7\n" + filler), like("a PDF document"));
-  EXPECT_EQ(verdict("SLUICTOK" + filler), like("a token shard"));
-  EXPECT_EQ(verdict("PAR1" + filler), like("a Parquet file"));
-  EXPECT_EQ(verdict(std::string(257, 'a') + "ustar"), like("a tar archive"));
+  EXPECT_EQ(verdict("SLUICTOK\1\0"s + filler), like("a token shard"));
+  EXPECT_EQ(verdict("PAR1\0"s + filler), like("a Parquet file"));
+  EXPECT_EQ(verdict(std::string(257, 'a') + "ustar\0"s), like("a tar archive"));
+  for (const char* word : {"GGUF is a format", "PAR1 was a ship", "GIF89a and its animations"})
+    EXPECT_EQ(verdict(word + filler), "text") << "a text about it";
   EXPECT_EQ(verdict("\xff\xfeh\0i\0"s),
             like("text in UTF-16 (iconv -t UTF-8 turns other encodings into what is read here)"));
 }

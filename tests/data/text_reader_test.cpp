@@ -101,7 +101,9 @@ TEST_F(TextReader, json_lines_under_another_name_are_refused_unless_told) {
   told.clear();
   for_each_document(path, add, TextFormat::Plain);
   EXPECT_EQ(told, (Texts{kLines}));
-  EXPECT_EQ(documents(file("b.txt", "{\"texts\": \"text\"}\n")).size(), 1U) << "other objects are text";
+  const std::string other = file("b.txt", "{\"content\": \"of another key\"}\n");
+  EXPECT_BAD_INPUT(documents(other),
+                   other + ": looks like JSON Lines (--format jsonl reads it so, --format text as it is)");
   EXPECT_EQ(documents(file("c.txt", "{ \"text\" in braces }\n")).size(), 1U);
 }
 

@@ -25,6 +25,9 @@ std::vector<GridPoint> points_of(const SweepRequest& request) {
   for (const GridAxis& axis : request.axes) {
     if (axis.key == "seed")
       throw usage_error({.where = "--vary seed", .what = "seeds are counted by --seeds"});
+    if (axis.key.starts_with("validation"))
+      throw usage_error({.where = fmt::format("--vary {}", axis.key),
+                         .what = "a sweep compares its runs on the same validation text"});
   }
   std::vector<GridPoint> points = grid_points(request.axes);
   std::set<std::string> names = {".", ".."};

@@ -8,7 +8,7 @@ namespace sluice::bench {
 namespace {
 
 // Projections and feed-forward part of the 51M model, a feed-forward part of the 1.7B one, an output layer.
-const std::vector<CaseShape> kLayers = {
+const std::vector<CaseShape> kGemmShapes = {
     {4096, 512, 512}, {4096, 1376, 512}, {512, 6144, 2048}, {4096, 32000, 512}};
 
 void add_product(CaseRunner& runner, const char* name, const CaseShape& shape, const Gemm<float>& product) {
@@ -40,7 +40,7 @@ void add_layer(CaseRunner& runner, const CaseShape& shape) {
 
 Table measure_gemm(Engine& engine, const TableRequest& request, const JobControl& control) {
   CaseRunner runner(engine, request, control);
-  for (const CaseShape& shape : runner.shapes(kLayers)) add_layer(runner, shape);
+  for (const CaseShape& shape : runner.shapes(kGemmShapes)) add_layer(runner, shape);
   return runner.table("gemm",
                       "Shapes are M x N x K of y[M, N] = x[M, K] weight[N, K]'. The time includes rounding "
                       "and packing of operands.");

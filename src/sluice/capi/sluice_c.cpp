@@ -196,7 +196,7 @@ sluice_status sluice_decode(const sluice_model* model, const sluice_tokens* toke
     const sluice::LoadedModel& loaded = given(model, "model").loaded;
     const auto& [ids, count] = given(tokens, "tokens");
     if (count > 0) given(ids, "ids");
-    const std::string decoded = loaded.tokenizer().decode({ids, count});
+    const std::string decoded = loaded.decode({ids, count});
     text->bytes = new char[decoded.size() + 1];
     text->count = decoded.size();
     std::memcpy(text->bytes, decoded.c_str(), decoded.size() + 1);

@@ -82,8 +82,8 @@ Command eval_command() {
       .name = "eval",
       .summary = "Measure a model's perplexity on text",
       .description =
-          "Perplexity: the exponential of the mean negative log-likelihood of every token but the first of "
-          "its chunk. Chunks do not overlap unless --stride says so. Documents are joined by the end-of-text "
+          "Perplexity: the exponential of the mean negative log-likelihood of every predicted token: without "
+          "--stride and --bos, all but the first of each chunk. Documents are joined by the end-of-text "
           "token, so the same text gives the same figure as text, as JSON lines and as a shard. The interval "
           "is a bootstrap over chunks.",
       .examples = {"sluice eval path/to/model --data wiki.txt",

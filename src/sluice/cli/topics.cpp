@@ -32,7 +32,8 @@ std::string presets_text() {
   return "Models, for sluice params, sluice init and the \"model\" of a run:\n" + names_of(presets()) +
          "\nRuns, for sluice train, sluice sweep and sluice bench train:\n" + names_of(run_presets()) + "\n" +
          filled(
-             "A file of the same name goes before a preset. sluice params NAME counts a model, sluice train "
+             "A file of the same name goes before a preset, but in the \"model\" of a run the preset goes "
+             "first. sluice params NAME counts a model, sluice train "
              "NAME "
              "--print-config shows all of a run.",
              0);

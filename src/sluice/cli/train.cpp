@@ -74,7 +74,8 @@ Command train_command() {
   return {.name = "train",
           .summary = "Train a model",
           .description =
-              "Trains on token shards and writes a run directory: config.json, metrics.jsonl and checkpoints "
+              "Trains on token shards or texts and writes a run directory: config.json, metrics.jsonl and "
+              "checkpoints "
               "that are model directories. Ctrl-C finishes the step, saves and ends; --resume then goes on, "
               "bitwise as if it had never stopped. A damaged checkpoint is skipped for the one before it.",
           .examples = {"sluice train tiny-elementwise --data text.tokens --tokenizer "

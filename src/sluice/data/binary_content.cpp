@@ -55,10 +55,16 @@ bool is_safetensors(std::string_view content) {
   return header < (uint64_t{1} << 32) && content[8] == '{';
 }
 
-std::optional<std::string_view> known_kind(std::string_view content) {
+// A text may begin with "GIF89a" or "GGUF", but not with "%PDF-" or with bytes that no text has.
+bool may_begin_a_text(std::string_view magic) {
+  return magic != "%PDF-" && std::ranges::all_of(magic, [](char byte) { return byte >= ' ' && byte <= '~'; });
+}
+
+std::optional<std::string_view> known_kind(std::string_view content, bool is_text) {
   if (is_safetensors(content)) return "a safetensors file";
   const auto* found = std::ranges::find_if(kKnownKinds, [&](const KnownKind& kind) {
-    return content.size() >= kind.offset && content.substr(kind.offset).starts_with(kind.magic);
+    return content.size() >= kind.offset && content.substr(kind.offset).starts_with(kind.magic) &&
+           !(is_text && may_begin_a_text(kind.magic));
   });
   return found == std::end(kKnownKinds) ? std::nullopt : std::optional(found->name);
 }
@@ -91,11 +97,14 @@ constexpr const char* kRecode = "iconv -t UTF-8 turns other encodings into what 
 
 void refuse_binary(std::string_view content, const std::string& where) {
   constexpr size_t kSample = size_t{1} << 16;
-  if (const auto kind = known_kind(content))
-    throw refusal(where, *kind, kind->starts_with("text") ? kRecode : "");
   const std::string_view sample = content.substr(0, kSample);
-  if (sample.find('\0') != std::string_view::npos) throw refusal(where, "binary data, with NUL bytes");
-  if (!is_mostly_utf8(sample)) throw refusal(where, "binary data, or text that is not UTF-8", kRecode);
+  const bool has_nul = sample.find('\0') != std::string_view::npos;
+  const bool is_text = !has_nul && is_mostly_utf8(sample);
+  if (const auto kind = known_kind(content, is_text))
+    throw refusal(where, *kind, kind->starts_with("text") ? kRecode : "");
+  if (is_text) return;
+  if (has_nul) throw refusal(where, "binary data, with NUL bytes");
+  throw refusal(where, "binary data, or text that is not UTF-8", kRecode);
 }
 
 }  // namespace sluice

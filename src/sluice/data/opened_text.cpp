@@ -42,6 +42,11 @@ TokenShard tokenized(const std::string& path, const TextOpening& opening, const 
 }  // namespace
 
 TokenShard open_text(const std::string& path, const TextOpening& opening, const JobControl& control) {
+  if (path == "-") {
+    throw usage_error({.where = "standard input",
+                       .what = "a run's text has to be found again when it is resumed or evaluated",
+                       .hint = "sluice data tokenize makes a shard of it"});
+  }
   std::error_code unknown;
   const bool is_text = fs::exists(path, unknown) && !is_token_shard(path) && !path.ends_with(".tokens");
   return is_text ? tokenized(path, opening, control) : TokenShard(path);

@@ -27,11 +27,11 @@ std::string_view text_of(const MappedFile& file) {
 void refuse_json_lines(std::string_view content, const std::string& where) {
   const size_t start = std::min(content.find_first_not_of(" \t\r\n"), content.size());
   const std::string_view line = content.substr(start, content.find('\n', start) - start);
-  if (!line.starts_with('{') || line.find("\"text\"") == std::string_view::npos) return;
+  if (!line.starts_with('{')) return;
   try {
-    Json::parse(line, where).text("text");
+    Json::parse(line, where);
   } catch (const Error&) {
-    return;
+    return;  // a text that begins with a brace
   }
   throw bad_input({.where = where,
                    .what = "looks like JSON Lines",
@@ -80,6 +80,8 @@ TextInput::TextInput(const std::string& path) {
     text_ = content_;
   }
   refuse_binary(text_, name);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
 }
 
 TextInput::TextInput(const std::string& path, std::optional<TextFormat> asked) : TextInput(path) {

@@ -51,7 +51,7 @@ class TokenShard {
   // rely on it.
   explicit TokenShard(const std::filesystem::path& path);
 
-  // The same of a file that has another name, or none any more, in messages.
+  // The same of a file that is already mapped; messages call it `name`.
   TokenShard(std::shared_ptr<const MappedFile> file, std::string name);
 
   // Of bytes that the caller keeps, named `name` in messages. Header, size and document ends are checked, the

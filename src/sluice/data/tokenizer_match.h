@@ -1,5 +1,5 @@
-// Whether token shards and a model speak of the same tokens: by the fingerprint of the tokenizer that each
-// carries (Tokenizer::fingerprint).
+// Whether token shards and a model speak of the same tokens: by the size of their vocabularies and by the
+// fingerprint of the tokenizer that each carries (Tokenizer::fingerprint).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,9 @@ void check_made_by(std::span<const TokenShard> shards, uint32_t fingerprint, con
 
 // The same of the shards among each other.
 void check_one_tokenizer(std::span<const TokenShard> shards);
+
+// Bad input if a shard has ids that a model of so many tokens does not have.
+void check_fits(std::span<const TokenShard> shards, int64_t vocabulary);
 
 // One warning, however many there are, if shards do not say which tokenizer made them.
 void warn_of_unknown_tokenizer(std::span<const TokenShard> shards, const JobControl& control);

@@ -58,6 +58,11 @@ Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, 
   evaluation.chunks = chunk_nlls(model, text, intervener ? &*intervener : nullptr, control);
   if (intervener) intervener->check_effect();
   evaluation.perplexity = perplexity(evaluation.chunks);
+  if (!std::isfinite(evaluation.perplexity.ppl)) {
+    throw failure({.where = model.path().string(),
+                   .what = "the perplexity of the text is beyond all numbers",
+                   .got = fmt::format("{:.3g} nats per token", evaluation.perplexity.nll)});
+  }
   evaluation.bits_per_byte = bits_per_byte(evaluation.perplexity, text);
   return evaluation;
 }

@@ -55,6 +55,7 @@ class Reader {
       throw bad_input({.where = model_.path().string(), .what = "not of a run: nothing was held out"});
     const PackedSequences sequences =
         open_held_out({.run = run, .moved = text.files}, model_.engine().threads(), control_);
+    check_fits(sequences.shards(), model_.config().vocabulary);
     check_made_by(sequences.shards(), model_.tokenizer_fingerprint(), model_.path().string());
     Tokens tokens{.chunk_length = sequences.length() + 1};
     for (int64_t i = 0; i < std::min(sequences.count(), at_most_); ++i) {
@@ -96,14 +97,6 @@ class Reader {
                      .got = std::to_string(id)});
   }
 
-  void check_vocabulary(const TokenShard& shard) const {
-    if (shard.info().vocabulary <= model_.config().vocabulary) return;
-    throw bad_input({.where = shard.name(),
-                     .what = "its tokens do not fit the model",
-                     .expected = fmt::format("a vocabulary of at most {}", model_.config().vocabulary),
-                     .got = std::to_string(shard.info().vocabulary)});
-  }
-
   // Only what the chunks need: shards may be larger than memory.
   std::vector<TokenId> tokens_of_shards(const std::vector<std::string>& paths) const {
     int64_t left = wanted_;
@@ -112,8 +105,10 @@ class Reader {
     for (const std::string& path : paths) {
       if (!is_token_shard(path))
         throw bad_input({.where = input_name(path), .expected = "a token shard like the others"});
-      check_vocabulary(shards.emplace_back(path));
+      shards.emplace_back(path);
     }
+    check_fits(shards, model_.config().vocabulary);
+    check_one_tokenizer(shards);
     check_made_by(shards, model_.tokenizer_fingerprint(), model_.path().string());
     warn_of_unknown_tokenizer(shards, control_);
     for (const TokenShard& shard : shards) {
@@ -170,6 +165,8 @@ ChunkedText read_chunks(const LoadedModel& model, const TextSource& source, cons
                      .expected = "at least 2 tokens",
                      .got = std::to_string(count)});
   }
+  SLUICE_ASSERT(tokens.chunk_length == 0 || (!options.stride && !begin),
+                "chunks: those of held-out text are the run's sequences");
   ChunkOptions cut = options;
   if (tokens.chunk_length > 0) cut.length = tokens.chunk_length;
   ChunkedText text = cut_into_chunks(std::move(tokens.ids), cut, begin);

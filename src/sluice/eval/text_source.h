@@ -24,7 +24,8 @@ struct IdsFile {
 };
 
 // What the run that the model belongs to kept out of its training (data/held_out.h). Its sequences are the
-// chunks, whatever their length is otherwise.
+// chunks, whatever their length is otherwise: of the options only `at_most` counts, and there must be neither
+// a stride nor a begin-of-text token.
 struct HeldOutText {
   std::vector<std::string> files = {};  // where the run's data are now; none: where they were
 };

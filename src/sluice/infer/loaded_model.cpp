@@ -79,4 +79,10 @@ std::vector<TokenId> LoadedModel::encode(std::string_view text) const {
                    .got = std::to_string(*outside)});
 }
 
+std::string LoadedModel::decode(std::span<const TokenId> ids) const {
+  std::vector<TokenId> known(ids.begin(), ids.end());
+  std::erase_if(known, [&](TokenId id) { return id >= tokenizer().size() && id < config().vocabulary; });
+  return tokenizer().decode(known);
+}
+
 }  // namespace sluice

@@ -48,6 +48,9 @@ class LoadedModel {
   // Also if a token of the text is not in the model's vocabulary.
   std::vector<TokenId> encode(std::string_view text) const;
 
+  // Ids of the model that are beyond its tokenizer's have no text: a vocabulary may be padded.
+  std::string decode(std::span<const TokenId> ids) const;
+
   // For inference, with a probe or without. Jobs of many passes keep weights packed: the first pass takes
   // longer and memory moves from the file to the process. A single prompt is answered sooner without.
   Context context(Probe* probe = nullptr, Packing packing = Packing::Once) const {

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-// A warning if a sequence of `tokens` has more than the model's positions; `who` are they: "a chunk has". Not
-// refused: how a model does beyond its length is a question that people ask.
+// A warning if a sequence of `tokens` has more than the model's positions; `who` begins the sentence: "a
+// chunk has". Not refused: how a model does beyond its length is a question that people ask.
 void warn_beyond_positions(const ModelConfig& config, std::string_view who, int64_t tokens,
                            const JobControl& control);
 

@@ -139,7 +139,7 @@ SafetensorsHeader read_entries(const Json& json, size_t data_bytes, const std::s
   return header;
 }
 
-std::string_view header_of(std::span<const std::byte> file, const std::string& file_name) {
+std::string_view stored_header_text(std::span<const std::byte> file, const std::string& file_name) {
   if (file.size() < kLengthBytes) {
     throw bad_input({.where = file_name,
                      .what = "not a safetensors file",
@@ -212,7 +212,7 @@ bool is_tensor_name(std::string_view name) {
 }
 
 SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file, const std::string& file_name) {
-  const std::string_view text = header_of(file, file_name);
+  const std::string_view text = stored_header_text(file, file_name);
   const Json json = parse_json(text, file_name);
   const size_t data_begin = kLengthBytes + text.size();
   SafetensorsHeader header = read_entries(json, file.size() - data_begin, file_name);

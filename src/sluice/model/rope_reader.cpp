@@ -33,8 +33,11 @@ void check_rope_keys(const Json& object) {
 }
 
 RopeScalingKind read_kind(const Json& object) {
-  if (object.contains("rope_type")) return object.choice("rope_type", kRopeKinds);
-  return object.choice_or("type", RopeScalingKind::None, kRopeKinds);
+  const RopeScalingKind older = object.choice_or("type", RopeScalingKind::None, kRopeKinds);
+  const RopeScalingKind kind = object.choice_or("rope_type", older, kRopeKinds);
+  if (object.contains("type") && kind != older)
+    throw object.at("type").unexpected("the same as rope_type", "it is an older name of it");
+  return kind;
 }
 
 std::vector<double> read_factors(const Json& object, const char* key, int64_t pairs) {

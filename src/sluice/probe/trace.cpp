@@ -80,7 +80,7 @@ Trace trace(const Context& context, const Decoder& decoder, std::span<const Toke
 
 namespace {
 
-// Refused, or to people who study that told in a warning.
+// Refused; with NonFinite::Allowed a warning.
 void check_finite(const LoadedModel& model, const CapturedTrace& traced, Probe& intervener,
                   const JobControl& control) {
   const auto tensors = tensors_of(traced);

@@ -15,8 +15,11 @@ std::string file_text(const ordered_json& json) {
   return json.dump(2) + "\n";
 }
 
-// Known by name, since a tokenizer.json does not say what its special tokens are for.
-std::optional<TokenId> begin_of_text_of(const Tokenizer& tokenizer) {
+// As the configuration says, or else known by name, since a tokenizer.json does not say what its special
+// tokens are for.
+std::optional<TokenId> begin_of_text_of(const ModelConfig& config, const Tokenizer& tokenizer) {
+  if (const auto id = config.begin_of_text; id && *id >= 0 && *id < tokenizer.size())
+    return static_cast<TokenId>(*id);
   for (const char* name : {"<|begin_of_text|>", "<s>", "<bos>", "<|bos|>", "<|startoftext|>"}) {
     const std::optional<TokenId> id = tokenizer.token_to_id(name);
     if (id && tokenizer.is_special(*id)) return id;
@@ -62,7 +65,7 @@ HubFiles hub_files(const ModelConfig& config, const std::filesystem::path& token
   HubFiles files;
   if (!tokenizer.empty()) {
     const Tokenizer loaded = Tokenizer::load(tokenizer);
-    const std::optional<TokenId> begin_of_text = begin_of_text_of(loaded);
+    const std::optional<TokenId> begin_of_text = begin_of_text_of(config, loaded);
     if (begin_of_text) model["bos_token_id"] = *begin_of_text;
     const ordered_json names = token_names(config, loaded, begin_of_text);
     files["tokenizer.json"] = MappedFile(tokenizer).text();

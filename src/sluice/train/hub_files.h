@@ -12,8 +12,8 @@ namespace sluice {
 
 using HubFiles = std::map<std::string, std::string>;  // name, content
 
-// config.json and, if the model has an end-of-text token, generation_config.json. With a tokenizer.json (an
-// empty path: none) its copy, tokenizer_config.json and special_tokens_map.json.
+// config.json and, if it names a token that begins or ends texts, generation_config.json. With a
+// tokenizer.json (an empty path: none) its copy, tokenizer_config.json and special_tokens_map.json.
 HubFiles hub_files(const ModelConfig& config, const std::filesystem::path& tokenizer);
 
 }  // namespace sluice

@@ -43,13 +43,7 @@ RunText text_of(const RunConfig& config, const std::vector<TokenShard>& shards,
   std::vector<TokenShard> all = shards;
   all.insert(all.end(), validation.begin(), validation.end());
   check_one_tokenizer(all);
-  for (const TokenShard& shard : all) {
-    if (shard.info().vocabulary <= config.model.vocabulary) continue;
-    throw bad_input({.where = "training data",
-                     .what = "its tokens do not fit the model",
-                     .expected = fmt::format("a vocabulary of at most {}", config.model.vocabulary),
-                     .got = std::to_string(shard.info().vocabulary)});
-  }
+  check_fits(all, config.model.vocabulary);
   return text;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr IntegerRange kFactor{.min = 1, .max = int64_t{1} << 30};  // products of two fit 63 bits
+constexpr IntegerRange kRunCount{.min = 1, .max = int64_t{1} << 30};  // products of two fit 63 bits
 constexpr Choice<ScheduleKind> kSchedules[] = {{"cosine", ScheduleKind::Cosine},
                                                {"linear", ScheduleKind::Linear},
                                                {"constant", ScheduleKind::Constant},
@@ -89,7 +89,7 @@ AdamWOptions read_optimizer(const Json& json) {
 }
 
 std::optional<double> optional_number(const Json& object, const char* key, NumberRange range) {
-  if (!object.contains(key) || object.at(key).is_null()) return {};
+  if (!object.contains(key)) return {};
   return object.number(key, range);
 }
 
@@ -117,8 +117,8 @@ void read_validation(const Json& json, RunConfig& config) {
   const Json object = json.at("validation");
   object.allow_keys({"share", "every", "sequences", "split", "seed"});
   config.validation.share = object.number_or("share", config.validation.share, {.min = 0.0, .max = 0.9});
-  config.validation.every = object.integer_or("every", config.validation.every, kFactor);
-  config.validation.sequences = object.integer_or("sequences", config.validation.sequences, kFactor);
+  config.validation.every = object.integer_or("every", config.validation.every, kRunCount);
+  config.validation.sequences = object.integer_or("sequences", config.validation.sequences, kRunCount);
   config.validation.split = object.choice_or("split", config.validation.split, kSplitRules);
   config.validation.seed = static_cast<uint64_t>(object.integer_or("seed", 0, {.min = 0}));
 }
@@ -127,7 +127,7 @@ void read_checkpoints(const Json& json, RunConfig& config) {
   if (!json.contains("checkpoints")) return;
   const Json object = json.at("checkpoints");
   object.allow_keys({"every", "keep"});
-  config.checkpoints.every = object.integer_or("every", config.checkpoints.every, kFactor);
+  config.checkpoints.every = object.integer_or("every", config.checkpoints.every, kRunCount);
   config.checkpoints.keep = object.integer_or("keep", config.checkpoints.keep, {.min = 1, .max = 1000});
 }
 
@@ -151,18 +151,19 @@ void read_sample(const Json& json, RunConfig& config) {
 
 // A run's length is given in updates or in tokens.
 int64_t read_steps(const Json& json, int64_t batch_tokens) {
-  if (!json.contains("tokens")) return json.integer("steps", kFactor);
+  if (!json.contains("tokens")) return json.integer("steps", kRunCount);
   if (json.contains("steps")) throw json.at("tokens").unexpected("only one of steps and tokens");
   const int64_t tokens = json.integer("tokens", {.min = 1, .max = int64_t{1} << 50});
   const int64_t steps = (tokens + batch_tokens - 1) / batch_tokens;
-  if (steps > kFactor.max) throw json.at("tokens").unexpected(fmt::format("at most {} updates", kFactor.max));
+  if (steps > kRunCount.max)
+    throw json.at("tokens").unexpected(fmt::format("at most {} updates", kRunCount.max));
   return steps;
 }
 
 void read_sizes(const Json& json, RunConfig& config) {
   config.sequence = json.integer_or("sequence", config.sequence, {.min = 2, .max = 1 << 20});
-  config.batch_tokens = json.integer_or("batch_tokens", config.batch_tokens, kFactor);
-  config.pass_tokens = json.integer_or("pass_tokens", config.batch_tokens, kFactor);
+  config.batch_tokens = json.integer_or("batch_tokens", config.batch_tokens, kRunCount);
+  config.pass_tokens = json.integer_or("pass_tokens", config.batch_tokens, kRunCount);
   if (config.batch_tokens % config.sequence != 0) {
     throw json.at(json.contains("batch_tokens") ? "batch_tokens" : "sequence")
         .unexpected(fmt::format("a multiple of the sequence length, {}", config.sequence));

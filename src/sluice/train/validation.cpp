@@ -13,7 +13,6 @@ namespace sluice {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-// Differences of such numbers are finite.
 constexpr IntegerRange kWhole{.min = 0};
 
 }  // namespace
