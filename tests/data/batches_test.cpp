@@ -54,7 +54,7 @@ class Batches : public testing::Test {
  protected:
   PackedSequences packed(Split split, double share, int64_t length = 8) {
     return PackedSequences(
-        shards_, {.length = length, .split = split, .rule = {.validation_share = share, .seed = 3}});
+        shards_, {.length = length, .split = split, .kept_out = {.validation_share = share, .seed = 3}});
   }
 
   Corpus corpus_;
@@ -234,7 +234,7 @@ std::vector<TokenId> tokens_of(const PackedSequences& sequences) {
 
 PackedSequences by_position(const std::vector<TokenShard>& shards, Split split, SplitRule rule) {
   return PackedSequences(shards,
-                         {.length = 10, .split = split, .rule = {.validation_share = 0.2, .rule = rule}});
+                         {.length = 10, .split = split, .kept_out = {.validation_share = 0.2, .rule = rule}});
 }
 
 TEST(PackedSequences, of_one_long_document_hold_out_its_end_behind_a_gap_of_one_sequence) {

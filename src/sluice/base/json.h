@@ -2,19 +2,24 @@
 // got. Parsing is in json_parse.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sluice/base/error.h"
+
+#include "sluice/base/assert.h"
 
 namespace sluice {
 
@@ -43,6 +48,14 @@ struct Choice {
   std::string_view name;
   T value;
 };
+
+// The other way round; the value must have a name.
+template <typename T, std::size_t N>
+std::string_view word_for(const Choice<T> (&choices)[N], T value) {
+  const auto* found = std::ranges::find(choices, value, &Choice<T>::value);
+  SLUICE_ASSERT(found != std::end(choices), "word_for: no word for this value");
+  return found->name;
+}
 
 // A value inside a parsed document, with the path that led to it. Cheap to copy; keeps the document alive.
 //
@@ -77,6 +90,9 @@ class Json {
 
   std::int64_t integer_or(std::string_view key, std::int64_t fallback, IntegerRange range = {}) const {
     return contains(key) ? integer(key, range) : fallback;
+  }
+  std::optional<double> optional_number(std::string_view key, NumberRange range = {}) const {
+    return contains(key) ? std::optional(number(key, range)) : std::nullopt;
   }
   double number_or(std::string_view key, double fallback, NumberRange range = {}) const {
     return contains(key) ? number(key, range) : fallback;

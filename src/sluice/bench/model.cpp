@@ -8,7 +8,6 @@
 #include "sluice/infer/generator.h"
 #include "sluice/infer/positions.h"
 #include "sluice/model/count.h"
-#include "sluice/model/model_directory.h"
 
 namespace sluice::bench {
 namespace {
@@ -45,7 +44,7 @@ int64_t weight_bytes(const Decoder& decoder) {
 }
 
 std::unique_ptr<Decoder> loaded(Engine& engine, const ModelRequest& request, const JobControl& control) {
-  return load_model(engine, model_directory(request.model, control), request.dtype, request.nonfinite);
+  return Checkpoint(request.model, request.nonfinite, control).load(engine, request.dtype);
 }
 
 ModelSpeed speed_of(const char* what, const ModelRequest& request, const Engine& engine,

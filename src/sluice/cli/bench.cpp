@@ -21,7 +21,6 @@ bench::TableRequest table_request(const BenchOptions& options, const Session& se
 }
 
 bench::ModelRequest model_request(const BenchOptions& options, const Session& session) {
-  warn_of_unknown_keys(session, options.model);
   return {.model = options.model,
           .dtype = weight_type(session),
           .tokens = options.tokens.value_or(0),

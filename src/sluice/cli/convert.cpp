@@ -26,7 +26,6 @@ std::optional<StoredType> type_named(const std::string& name) {
 }
 
 void run(const ConvertOptions& request, const Session& session) {
-  warn_of_unknown_keys(session, request.in);
   const Conversion conversion{.layout = layout_named(request.layout),
                               .dtype = type_named(session.options.dtype),
                               .nonfinite = request.weights.nonfinite()};

@@ -68,7 +68,6 @@ Action declare_eval(Options& options) {
                  target->against);
   return [target](const Session& session) {
     const ModelEvaluationRequest request = request_of(*target, session);
-    warn_of_unknown_keys(session, request.model);
     Engine engine(session.options.engine());
     const Evaluation evaluation = evaluate_model(engine, request, job_control(session));
     print_result(session, evaluation);

@@ -62,7 +62,6 @@ void run(const GenerationOptions& command, const Session& session) {
     throw usage_error({.where = "generate", .what = "give only one of --prompt, --ids and --prompts"});
   if (command.prompts.empty() && !command.format.word.empty())
     throw usage_error({.where = "generate", .what = "--format is of --prompts"});
-  warn_of_unknown_keys(session, command.model.path);
   Engine engine(session.options.engine());
   const LoadedModel model = command.model.open(engine, session);
   const TextGenerationOptions options = command.generation(model);

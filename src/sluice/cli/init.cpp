@@ -1,8 +1,6 @@
 #include "sluice/cli/commands.h"
-#include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
 #include "sluice/model/config_reader.h"
-#include "sluice/model/model_directory.h"
 #include "sluice/model/random_model.h"
 
 namespace sluice::cli {
@@ -14,8 +12,7 @@ struct InitOptions {
 };
 
 void run(const InitOptions& request, const Session& session) {
-  warn_of_unknown_keys(session, request.config);
-  const RandomModel model{.config = load_model_config(model_directory(request.config, job_control(session))),
+  const RandomModel model{.config = load_model_config(request.config, job_control(session)),
                           .seed = static_cast<uint64_t>(request.seed),
                           .dtype = session.options.dtype == "bf16" ? StoredType::BF16 : StoredType::F32};
   print_result(session, write_random_model(model, Threads(session.options.threads), request.out,

@@ -1,12 +1,7 @@
 #include "sluice/cli/model_input.h"
 
-#include <fmt/ranges.h>
-
 #include "sluice/base/error.h"
 #include "sluice/cli/use_case.h"
-#include "sluice/model/config_keys.h"
-#include "sluice/model/config_reader.h"
-#include "sluice/model/model_directory.h"
 #include "sluice/text/token_ids.h"
 
 namespace sluice::cli {
@@ -25,16 +20,6 @@ void NonFiniteOption::declare(Options& options) {
                "Load weights that are NaN or infinite; without it they are refused");
 }
 
-void warn_of_unknown_keys(const Session& session, const std::string& model) try {
-  const Json json = load_model_json(model);
-  if (!json.contains("model_type")) return;  // the configuration of a run, or none at all
-  read_model_config(json);                   // a file that is refused needs no warning
-  const std::vector<std::string> unknown = unknown_config_keys(json);
-  if (!unknown.empty())
-    session.log.warn("{}: unknown keys are ignored: {}", json.where(), fmt::join(unknown, ", "));
-} catch (const Error&) {
-}
-
 void ModelInput::declare(Options& options) {
   options.argument(
       {.name = "MODEL", .value = "", .text = "A model directory, or a run's: its best checkpoint"},
@@ -47,7 +32,7 @@ void ModelInput::declare(Options& options) {
 }
 
 LoadedModel ModelInput::open(Engine& engine, const Session& session) const {
-  return {engine, model_directory(path, job_control(session)), options(weight_type(session))};
+  return {engine, path, options(weight_type(session)), job_control(session)};
 }
 
 void PromptOptions::declare(Options& options) {

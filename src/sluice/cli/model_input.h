@@ -13,10 +13,6 @@ Command::Dtype model_dtype();
 // What --dtype says, f32 if it is not given.
 DType weight_type(const Session& session);
 
-// Says in one line which keys of the model's config.json nobody here knows. Whatever is wrong with the file
-// is left to who reads it.
-void warn_of_unknown_keys(const Session& session, const std::string& model);
-
 // --allow-nonfinite, of every command that loads a model.
 struct NonFiniteOption {
   bool allow = false;

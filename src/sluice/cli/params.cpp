@@ -1,9 +1,7 @@
 #include "sluice/cli/commands.h"
-#include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
 #include "sluice/model/config_reader.h"
 #include "sluice/model/count_report.h"
-#include "sluice/model/model_directory.h"
 
 namespace sluice::cli {
 namespace {
@@ -17,9 +15,7 @@ Action declare_params(Options& options) {
                "preset's name"},
       Presence::Required, *path);
   return [path](const Session& session) {
-    warn_of_unknown_keys(session, *path);
-    const auto model = model_directory(*path, job_control(session));
-    print_result(session, count_model(load_model_config(model)));
+    print_result(session, count_model(load_model_config(*path, job_control(session))));
   };
 }
 

@@ -8,9 +8,9 @@ void TextFormatOption::declare(Options& options, const std::string& action) {
   options.choice(
       {.name = "--format",
        .value = "F",
-       .text = fmt::format("{}hat all texts are: text, one document; jsonl, one per line; auto, as their "
+       .text = fmt::format("{}the kind of all texts: text, one document; jsonl, one per line; auto, as their "
                            "names say, and standard input is text (default: auto)",
-                           action.empty() ? "W" : action + ": w"),
+                           action.empty() ? "" : action + ": "),
        .words = {"auto", "text", "jsonl"}},
       word);
 }

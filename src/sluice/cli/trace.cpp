@@ -19,7 +19,6 @@ struct TraceOptions {
 void run(const TraceOptions& options, const Session& session) {
   if (options.out.empty()) throw usage_error({.where = "trace", .what = "--out is required"});
   refuse_overwriting(options.out, std::span(&options.model.path, 1));
-  warn_of_unknown_keys(session, options.model.path);
   Engine engine(session.options.engine());
   const LoadedModel model = options.model.open(engine, session);
   CapturedTrace traced = trace(model,

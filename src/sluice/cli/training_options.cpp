@@ -45,14 +45,8 @@ void TrainingOptions::check(const std::string& command) const {
 std::vector<TokenShard> TrainingOptions::open(const std::vector<std::string>& paths,
                                               const Session& session) const {
   const Threads threads(session.options.threads);
-  TextOpening opening{.threads = threads};
-  std::error_code unknown;
-  if (!tokenizer.empty()) {
-    opening.tokenizer = Tokenizer::named(tokenizer);
-  } else if (std::filesystem::exists(std::filesystem::path(out) / "tokenizer.json", unknown)) {
-    opening.tokenizer = Tokenizer::load(out);
-  }
-  return open_shards(paths, opening, job_control(session));
+  return open_shards(paths, {.tokenizer = tokenizer_of_texts(tokenizer, out), .threads = threads},
+                     job_control(session));
 }
 
 std::vector<std::string> TrainingOptions::all_changes(const Session& session) const {

@@ -129,6 +129,11 @@ std::optional<Compression> compression_named(std::string_view path) {
       std::ranges::find_if(kPackers, [&](const Packer& each) { return path.ends_with(each.ending); }));
 }
 
+std::string_view without_packing(std::string_view path) {
+  const auto compression = compression_named(path);
+  return compression ? path.substr(0, path.size() - packer_of(*compression).ending.size()) : path;
+}
+
 std::string unpack(std::string_view bytes, Compression compression, const std::string& where,
                    size_t max_bytes) {
   const Packer& packer = packer_of(compression);

@@ -19,8 +19,9 @@ std::vector<Compression> built_in_compressions();
 // What a file is packed with by its first bytes; none if it is not packed with any of these.
 std::optional<Compression> compression_of(std::string_view bytes);
 
-// By the ending of its name; the name without it is what the file has inside.
+// By the ending of its name, and the name of what is inside.
 std::optional<Compression> compression_named(std::string_view path);
+std::string_view without_packing(std::string_view path);
 
 // All members of the file, one after the other. Bad input, named `where`, if it is damaged or cut off or if
 // more than max_bytes come out, or if this build cannot unpack it. Memory grows with what comes out, not with

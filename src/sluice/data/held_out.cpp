@@ -26,9 +26,9 @@ std::vector<HeldOut::File> files_of(const std::vector<TokenShard>& shards) {
   return files;
 }
 
-const char* kind_name(const HeldOut& held_out) {
-  if (held_out.whole) return "whole";
-  return held_out.split.rule == SplitRule::Position ? "position" : "documents";
+HeldOutKind kind_of(const HeldOut& held_out) {
+  if (held_out.whole) return HeldOutKind::Whole;
+  return held_out.split.rule == SplitRule::Position ? HeldOutKind::Position : HeldOutKind::Documents;
 }
 
 void check_is_there(const std::string& path) {
@@ -71,7 +71,7 @@ nlohmann::ordered_json to_json(const HeldOut& held_out) {
   for (const auto& [path, checksum] : held_out.files)
     files.push_back({{"path", path}, {"checksum", checksum}});
   nlohmann::ordered_json json = {
-      {"split", kind_name(held_out)}, {"sequence", held_out.length}, {"files", files}};
+      {"split", word_for(kHeldOutKinds, kind_of(held_out))}, {"sequence", held_out.length}, {"files", files}};
   if (held_out.whole) return json;
   json["share"] = held_out.split.validation_share;
   if (held_out.split.rule == SplitRule::Documents) json["seed"] = held_out.split.seed;
@@ -128,7 +128,7 @@ PackedSequences open_held_out(const HeldOutRequest& request, const Threads& thre
   // Of files that are for validation alone nothing is kept out: all is what a training split would have.
   return PackedSequences(std::move(shards), {.length = held_out.length,
                                              .split = held_out.whole ? Split::Training : Split::Validation,
-                                             .rule = held_out.split});
+                                             .kept_out = held_out.split});
 }
 
 }  // namespace sluice

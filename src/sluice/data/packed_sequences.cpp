@@ -60,7 +60,7 @@ PackedSequences::PackedSequences(std::vector<TokenShard> shards, const Options& 
                 length_);
   check_vocabularies(shards_);
   check_one_tokenizer(shards_);
-  const SplitRule rule = settled_rule(shards_, length_, options.rule);
+  const SplitRule rule = settled_rule(shards_, length_, options.kept_out);
   if (rule == SplitRule::Documents) {
     add_documents(options);
   } else {
@@ -73,7 +73,7 @@ void PackedSequences::add_documents(const Options& options) {
   int64_t first = 0;
   for (size_t shard = 0; shard < shards_.size(); ++shard) {
     for (int64_t i = 0; i < shards_[shard].info().documents; ++i) {
-      if (split_of(first + i, options.rule) != options.split) continue;
+      if (split_of(first + i, options.kept_out) != options.split) continue;
       add(shard, shards_[shard].document(i));
       ++documents_;
     }
@@ -85,7 +85,8 @@ void PackedSequences::add_documents(const Options& options) {
 // split goes on in the other.
 void PackedSequences::add_block(const Options& options) {
   const int64_t all = token_count(shards_);
-  const int64_t begin = all - static_cast<int64_t>(options.rule.validation_share * static_cast<double>(all));
+  const int64_t begin =
+      all - static_cast<int64_t>(options.kept_out.validation_share * static_cast<double>(all));
   const Range block = options.split == Split::Validation ? Range{begin, all}
                                                          : Range{0, std::max<int64_t>(0, begin - length_)};
   int64_t first = 0;

@@ -47,7 +47,7 @@ class PackedSequences {
   struct Options {
     int64_t length = 0;  // T
     Split split = Split::Training;
-    SplitOptions rule = {};
+    SplitOptions kept_out = {};
   };
 
   // Bad input if the split has less than one sequence, or if the shards differ in vocabulary or tokenizer.

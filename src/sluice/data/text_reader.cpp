@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 constexpr size_t kMaxUnpacked = size_t{1} << 32;  // larger corpora are tokenized into shards first
-constexpr size_t kMaxStream = size_t{1} << 34;
+constexpr size_t kMaxStream = size_t{1} << 34;    // of standard input, which cannot be mapped
 
 bool is_regular(const std::string& path) {
   std::error_code unknown;  // a path that cannot be looked at is refused when it is opened
@@ -58,6 +58,10 @@ void for_each_text(std::string_view lines, const std::string& name,
 }
 
 }  // namespace
+
+TextFormat format_named(std::string_view path) {
+  return without_packing(path).ends_with(".jsonl") ? TextFormat::JsonLines : TextFormat::Plain;
+}
 
 std::string input_name(const std::string& path) {
   return path == "-" ? "standard input" : path;

@@ -13,6 +13,9 @@
 
 namespace sluice {
 
+// By the name alone, packed or not. Standard input, "-", has no name that says anything: it is plain.
+TextFormat format_named(std::string_view path);
+
 // The whole of a file, unpacked if it is packed. Mapped where that is possible.
 class TextInput {
  public:

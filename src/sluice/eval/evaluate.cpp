@@ -9,7 +9,6 @@
 #include "sluice/base/error.h"
 #include "sluice/infer/nonfinite_tap.h"
 #include "sluice/infer/positions.h"
-#include "sluice/model/model_directory.h"
 
 namespace sluice {
 namespace {
@@ -81,12 +80,11 @@ Evaluation evaluate_model(Engine& engine, const ModelEvaluationRequest& request,
          .what = fmt::format("--against {} is what is evaluated already", weight_type_name(*request.against)),
          .hint = "--dtype says what is compared with it"});
   }
-  const std::filesystem::path path = model_directory(request.model, control);
   EvaluationRequest chunked;
   const auto evaluated = [&](DType dtype, const JobControl& job) {
     ModelOptions options = request.options;
     options.dtype = dtype;
-    const LoadedModel model(engine, path, options);
+    const LoadedModel model(engine, request.model, options, job);
     if (chunked.text.tokens.empty())
       chunked.text = read_chunks(model, request.source, request.chunks, control);
     chunked.interventions = parse_interventions(request.interventions, model.config());

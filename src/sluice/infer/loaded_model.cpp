@@ -40,13 +40,14 @@ std::string_view weight_type_name(DType dtype) {
 }
 
 // The tokenizer first: a mistake in its name shows before a large model is read.
-LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options)
+LoadedModel::LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options,
+                         const JobControl& control)
     : engine_(engine),
-      path_(model_directory(path)),
+      path_(model_directory(path, control)),
       dtype_(options.dtype),
       nonfinite_(options.nonfinite),
       tokenizer_(tokenizer_of(path_, options.tokenizer)),
-      decoder_(load_model(engine, path_, options.dtype, options.nonfinite)) {
+      decoder_(Checkpoint(path_, options.nonfinite, control).load(engine, options.dtype)) {
   const uint32_t trained_with = config().tokenizer;
   if (!tokenizer_ || trained_with == 0 || tokenizer_->fingerprint() == trained_with) return;
   throw bad_input(

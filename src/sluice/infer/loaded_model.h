@@ -27,7 +27,8 @@ class LoadedModel {
  public:
   // A model directory or a run's (model/model_directory.h). Several models may share an engine, which must
   // outlive them. Bad input if the model was trained with another tokenizer.
-  LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options = {});
+  LoadedModel(Engine& engine, const std::filesystem::path& path, const ModelOptions& options = {},
+              const JobControl& control = {});
 
   const std::filesystem::path& path() const { return path_; }
   const ModelConfig& config() const { return decoder_->config(); }

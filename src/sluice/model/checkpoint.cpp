@@ -52,15 +52,16 @@ DType exact_type(StoredType stored) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(const std::filesystem::path& path, NonFinite nonfinite) : nonfinite_(nonfinite) {
-  const std::filesystem::path directory = model_directory(path);
+Checkpoint::Checkpoint(const std::filesystem::path& path, NonFinite nonfinite, const JobControl& control)
+    : nonfinite_(nonfinite) {
+  const std::filesystem::path directory = model_directory(path, control);
   std::error_code unknown;
   if (!std::filesystem::is_directory(directory, unknown)) {
     throw bad_input({.where = directory.string(),
                      .what = "not a model directory",
                      .hint = "it holds config.json and model.safetensors"});
   }
-  decoder_ = std::make_unique<Decoder>(load_model_config(directory));
+  decoder_ = std::make_unique<Decoder>(load_model_config(directory, control));
   store_ = std::make_shared<const TensorStore>(directory);
   parts_ = stored_parts(*decoder_);
   compare_names(directory.string(), config(), *store_, parts_);

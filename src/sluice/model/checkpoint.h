@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sluice/base/job_control.h"
 #include "sluice/model/stored_part.h"
 
 namespace sluice {
@@ -15,9 +16,10 @@ enum class NonFinite { Refused, Allowed };
 
 class Checkpoint {
  public:
-  // A model directory or a run's (model/model_directory.h). Tensors that are missing or unexpected are bad
-  // input that lists them.
-  explicit Checkpoint(const std::filesystem::path& path, NonFinite nonfinite = NonFinite::Refused);
+  // A model directory or a run's, of which load_model_config() tells the control. Tensors that are missing or
+  // unexpected are bad input that lists them.
+  explicit Checkpoint(const std::filesystem::path& path, NonFinite nonfinite = NonFinite::Refused,
+                      const JobControl& control = {});
 
   const ModelConfig& config() const { return decoder_->config(); }
   const TensorStore& store() const { return *store_; }
@@ -49,8 +51,8 @@ class Checkpoint {
 };
 
 inline std::unique_ptr<Decoder> load_model(Engine& engine, const std::filesystem::path& directory,
-                                           DType dtype, NonFinite nonfinite = NonFinite::Refused) {
-  return Checkpoint(directory, nonfinite).load(engine, dtype);
+                                           DType dtype) {
+  return Checkpoint(directory).load(engine, dtype);
 }
 
 }  // namespace sluice

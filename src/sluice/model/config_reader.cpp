@@ -1,6 +1,6 @@
 #include "sluice/model/config_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -183,8 +183,13 @@ Json load_model_json(const std::filesystem::path& path) {
   return load_file_or_preset(path, presets(), kLimits);
 }
 
-ModelConfig load_model_config(const std::filesystem::path& path) {
-  return read_model_config(load_model_json(path));
+ModelConfig load_model_config(const std::filesystem::path& path, const JobControl& control) {
+  const Json json = load_model_json(model_directory(path, control));
+  ModelConfig config = read_model_config(json);
+  const std::vector<std::string> unknown = unknown_config_keys(json);
+  if (!unknown.empty())
+    control.warn("{}: unknown keys are ignored: {}", json.where(), fmt::join(unknown, ", "));
+  return config;
 }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "sluice/base/job_control.h"
 #include "sluice/base/json.h"
 #include "sluice/model/config.h"
 
@@ -15,6 +16,9 @@ ModelConfig read_model_config(const Json& json);
 
 // From a file, from the config.json in a model or run directory, or a preset by its name (model/presets.h).
 Json load_model_json(const std::filesystem::path& path);
-ModelConfig load_model_config(const std::filesystem::path& path);
+
+// The same understood. A run's directory stands for its best checkpoint; the control is told which, and of
+// keys that nobody here knows.
+ModelConfig load_model_config(const std::filesystem::path& path, const JobControl& control = {});
 
 }  // namespace sluice

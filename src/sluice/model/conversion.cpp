@@ -193,7 +193,7 @@ ModelConfig with_layout(const ModelConfig& config, GateLayout layout, const std:
 WrittenModel convert_model(const fs::path& path, const fs::path& out, const Conversion& conversion,
                            const JobControl& control) {
   const fs::path in = model_directory(path, control);
-  const Checkpoint from(in, conversion.nonfinite);
+  const Checkpoint from(in, conversion.nonfinite, control);
   const ModelConfig& config = from.config();
   const Decoder to(conversion.layout ? with_layout(config, *conversion.layout, in.string()) : config);
   Converter converter(from, to, conversion);

@@ -37,11 +37,4 @@ struct ActivationChoices<activations::List<Types...>> {
 };
 inline constexpr auto& kActivations = ActivationChoices<ActivationTypes>::all;
 
-template <class T, size_t N>
-std::string_view word_for(const Choice<T> (&words)[N], T value) {
-  const auto* found = std::ranges::find(words, value, &Choice<T>::value);
-  SLUICE_ASSERT(found != std::end(words), "word_for: config.json has no word for this");
-  return found->name;
-}
-
 }  // namespace sluice

@@ -47,16 +47,11 @@ std::vector<double> read_factors(const Json& object, const char* key, int64_t pa
   throw object.at(key).unexpected(fmt::format("{} numbers, one for each pair of rotary channels", pairs));
 }
 
-std::optional<double> optional_number(const Json& object, const char* key, NumberRange range) {
-  if (!object.contains(key)) return {};
-  return object.number(key, range);
-}
-
 void read_yarn(const Json& object, RopeScaling& scaling) {
   scaling.beta_fast = object.number_or("beta_fast", scaling.beta_fast, kPositive);
   scaling.beta_slow = object.number_or("beta_slow", scaling.beta_slow, kPositive);
-  scaling.mscale = optional_number(object, "mscale", {.min = 0.0, .max = 1e6});
-  scaling.mscale_all = optional_number(object, "mscale_all_dim", {.min = 0.0, .max = 1e6});
+  scaling.mscale = object.optional_number("mscale", {.min = 0.0, .max = 1e6});
+  scaling.mscale_all = object.optional_number("mscale_all_dim", {.min = 0.0, .max = 1e6});
   scaling.truncate = object.boolean_or("truncate", true);
 }
 
@@ -79,10 +74,10 @@ RopeScaling read_scaling(const Json& json, const Json& object, const ModelConfig
   // The ratio of the two numbers of positions stands in for it.
   const bool needs_factor =
       scaling.kind != RopeScalingKind::LongRope && !(scaling.kind == RopeScalingKind::Yarn && has_original);
-  scaling.factor = optional_number(object, "factor", kFactors);
+  scaling.factor = object.optional_number("factor", kFactors);
   if (needs_factor && !scaling.factor) scaling.factor = object.number("factor", kFactors);
   if (scaling.kind == RopeScalingKind::Yarn || scaling.kind == RopeScalingKind::LongRope)
-    scaling.attention_factor = optional_number(object, "attention_factor", {.min = 0.0, .max = 1e6});
+    scaling.attention_factor = object.optional_number("attention_factor", {.min = 0.0, .max = 1e6});
   if (scaling.kind == RopeScalingKind::Yarn) read_yarn(object, scaling);
   if (scaling.kind == RopeScalingKind::Llama3) {
     if (!has_original) object.integer(kOriginal, kOriginalPositions);  // says that it is missing

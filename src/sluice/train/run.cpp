@@ -23,7 +23,8 @@ PackedSequences whole(const RunConfig& config, const std::vector<TokenShard>& sh
 }
 
 PackedSequences part(const RunConfig& config, const std::vector<TokenShard>& shards, Split split) {
-  return PackedSequences(shards, {.length = config.sequence, .split = split, .rule = split_options(config)});
+  return PackedSequences(shards,
+                         {.length = config.sequence, .split = split, .kept_out = split_options(config)});
 }
 
 RunText split_text(const RunConfig& config, const std::vector<TokenShard>& shards,

@@ -24,20 +24,6 @@ constexpr Choice<SplitRule> kSplitRules[] = {
     {"auto", SplitRule::Auto}, {"documents", SplitRule::Documents}, {"position", SplitRule::Position}};
 constexpr Choice<Precision> kPrecisions[] = {{"bf16", Precision::Bf16}, {"f32", Precision::F32}};
 
-std::string_view name_of(ScheduleKind kind) {
-  for (const auto& each : kSchedules) {
-    if (each.value == kind) return each.name;
-  }
-  return "?";
-}
-
-std::string_view name_of(SplitRule rule) {
-  for (const auto& each : kSplitRules) {
-    if (each.value == rule) return each.name;
-  }
-  return "?";
-}
-
 // A preset goes before a path: what a configuration means must not depend on the directories beside it, among
 // which there may be a run of that name.
 Json model_named(const std::string& name) {
@@ -88,21 +74,16 @@ AdamWOptions read_optimizer(const Json& json) {
   return options;
 }
 
-std::optional<double> optional_number(const Json& object, const char* key, NumberRange range) {
-  if (!object.contains(key)) return {};
-  return object.number(key, range);
-}
-
 Initialisation read_initialisation(const Json& json) {
   constexpr NumberRange kStd{.min = 0.0, .max = 100.0};
   Initialisation init;
   if (!json.contains("init")) return init;
   const Json object = json.at("init");
   object.allow_keys({"std", "gain", "embedding", "output", "residual_by_depth", "attention_output"});
-  init.gain = optional_number(object, "gain", kStd);
+  init.gain = object.optional_number("gain", kStd);
   init.std = object.number_or("std", init.std, kStd);
-  init.embedding = optional_number(object, "embedding", kStd);
-  init.output = optional_number(object, "output", kStd);
+  init.embedding = object.optional_number("embedding", kStd);
+  init.output = object.optional_number("output", kStd);
   init.residual_by_depth = object.boolean_or("residual_by_depth", init.residual_by_depth);
   init.attention_output = object.number_or("attention_output", init.attention_output, kStd);
   return init;
@@ -244,7 +225,7 @@ nlohmann::ordered_json run_config_json(const RunConfig& config) {
           {"pass_tokens", config.pass_tokens},
           {"steps", schedule.steps},
           {"seed", config.seed},
-          {"dtype", config.trainer.precision == Precision::Bf16 ? "bf16" : "f32"},
+          {"dtype", word_for(kPrecisions, config.trainer.precision)},
           {"recompute", config.trainer.activations == Activations::Recompute},
           {"init",
            {{"std", config.init.std},
@@ -254,7 +235,7 @@ nlohmann::ordered_json run_config_json(const RunConfig& config) {
             {"residual_by_depth", config.init.residual_by_depth},
             {"attention_output", config.init.attention_output}}},
           {"schedule",
-           {{"kind", name_of(schedule.kind)},
+           {{"kind", word_for(kSchedules, schedule.kind)},
             {"peak", schedule.peak},
             {"final_share", schedule.final_share},
             {"warmup", schedule.warmup},
@@ -269,7 +250,7 @@ nlohmann::ordered_json run_config_json(const RunConfig& config) {
            {{"share", config.validation.share},
             {"every", config.validation.every},
             {"sequences", config.validation.sequences},
-            {"split", name_of(config.validation.split)},
+            {"split", word_for(kSplitRules, config.validation.split)},
             {"seed", config.validation.seed}}},
           {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}},
           {"stop", {{"minutes", config.stop.minutes}, {"patience", config.stop.patience}}},

@@ -22,21 +22,39 @@ bool are_bytes(const std::vector<TokenShard>& shards) {
   return info.vocabulary == bytes.size() && (info.tokenizer == 0 || info.tokenizer == bytes.fingerprint());
 }
 
+// The configuration of a run that is resumed. Versions that drew the validation text by the run's seed did
+// not say so: then that is the seed of the split.
+struct BegunRun {
+  explicit BegunRun(const std::filesystem::path& out) : BegunRun(Json::load(out / "config.json")) {}
+
+  RunConfig config;
+  bool predates_validation_seed;
+
+ private:
+  explicit BegunRun(const Json& json)
+      : config(read_run_config(json)),
+        predates_validation_seed(!json.contains("validation") || !json.at("validation").contains("seed")) {
+    if (!predates_validation_seed) return;
+    config.validation.split = SplitRule::Documents;
+    config.validation.seed = config.seed;
+  }
+};
+
 // A job and what is in its directory. That is looked at once, so that all checks and the start agree. The
 // job's configuration is made complete by what data and directory say.
 struct ResolvedJob {
-  explicit ResolvedJob(const TrainingJob& asked)
-      : job(asked),
-        has_run(RunDirectory::has_run(job.out)),
-        resumes(job.start == RunStart::Resume || (job.start == RunStart::ResumeOrNew && has_run)) {}
-
   TrainingJob job;
-  bool has_run;
-  bool resumes;
-
-  bool goes_on() const { return resumes && has_run; }
-  std::filesystem::path own_config() const { return job.out / "config.json"; }
+  std::optional<BegunRun> begun;  // what the job resumes
 };
+
+ResolvedJob resolve(const TrainingJob& job) {
+  ResolvedJob resolved{.job = job, .begun = {}};
+  const bool resumes =
+      job.start == RunStart::Resume || (job.start == RunStart::ResumeOrNew && RunDirectory::has_run(job.out));
+  resumes ? RunDirectory::check_has_run(job.out) : RunDirectory::check_is_free(job.out);
+  if (resumes) resolved.begun.emplace(job.out);
+  return resolved;
+}
 
 // The tokenizer.json that checkpoints get, empty if there is none.
 std::string tokenizer_text(const TrainingJob& job) {
@@ -60,38 +78,28 @@ void check_tokenizer(const ResolvedJob& resolved) {
                      .got = std::to_string(tokenizer.size())});
   }
   check_made_by(job.shards, tokenizer.fingerprint(), job.tokenizer);
-  if (!resolved.goes_on()) return;
+  if (!resolved.begun) return;
   const std::filesystem::path own = job.out / "tokenizer.json";
   std::error_code error;
   if (!std::filesystem::exists(own, error) || MappedFile(own).text() != tokenizer_text(job))
     throw usage_error({.where = "--tokenizer", .what = "is not what the run began with"});
 }
 
+std::optional<Tokenizer> tokenizer_in(const std::filesystem::path& out) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(out / "tokenizer.json", unknown)) return {};
+  return Tokenizer::load(out);
+}
+
 // Of a run that is resumed, its own.
 std::optional<Tokenizer> tokenizer_of(const ResolvedJob& resolved) {
   const TrainingJob& job = resolved.job;
-  const std::filesystem::path own = job.out / "tokenizer.json";
-  std::error_code error;
-  if (resolved.resumes && std::filesystem::exists(own, error)) return Tokenizer::load(own);
+  if (resolved.begun) {
+    if (std::optional<Tokenizer> own = tokenizer_in(job.out)) return own;
+  }
   if (!job.tokenizer.empty()) return Tokenizer::named(job.tokenizer);
   if (are_bytes(job.shards)) return Tokenizer::bytes();
   return {};
-}
-
-bool predates_validation_seed(const Json& config) {
-  return !config.contains("validation") || !config.at("validation").contains("seed");
-}
-
-// What the run's own config.json says. Versions that drew the validation text by the run's seed did not say
-// so: then that is the seed of the split.
-RunConfig own_config(const ResolvedJob& resolved) {
-  const Json json = Json::load(resolved.own_config());
-  RunConfig config = read_run_config(json);
-  if (predates_validation_seed(json)) {
-    config.validation.split = SplitRule::Documents;
-    config.validation.seed = config.seed;
-  }
-  return config;
 }
 
 // What the text says of the model: which token ends its documents, and which tokenizer made it. A run of a
@@ -99,8 +107,8 @@ RunConfig own_config(const ResolvedJob& resolved) {
 void complete_config(ResolvedJob& resolved) {
   TrainingJob& job = resolved.job;
   ModelConfig& model = job.config.model;
-  if (resolved.goes_on() && predates_validation_seed(Json::load(resolved.own_config()))) {
-    const RunConfig before = own_config(resolved);
+  if (resolved.begun && resolved.begun->predates_validation_seed) {
+    const RunConfig& before = resolved.begun->config;
     model.end_of_text = before.model.end_of_text;
     job.config.validation.split = before.validation.split;
     job.config.validation.seed = before.validation.seed;
@@ -115,10 +123,9 @@ void complete_config(ResolvedJob& resolved) {
 }
 
 // A run goes on as it began: only how long it is, what ends it and how often it is saved may change.
-void check_same_run(const ResolvedJob& resolved) {
-  const TrainingJob& job = resolved.job;
+void check_same_run(const TrainingJob& job, const BegunRun& begun) {
   const ordered_json now = run_config_json(job.config);
-  const ordered_json before = run_config_json(own_config(resolved));
+  const ordered_json before = run_config_json(begun.config);
   for (const auto& change : ordered_json::diff(before, now)) {
     const std::string path = change.at("path");
     if (path.starts_with("/steps") || path.starts_with("/checkpoints/") || path.starts_with("/stop/"))
@@ -149,22 +156,21 @@ void check_sample(const ResolvedJob& resolved) {
 
 // The job with its configuration complete, or an error.
 ResolvedJob checked(const TrainingJob& asked) {
-  ResolvedJob resolved(asked);
+  ResolvedJob resolved = resolve(asked);
   const TrainingJob& job = resolved.job;
-  resolved.resumes ? RunDirectory::check_has_run(job.out) : RunDirectory::check_is_free(job.out);
   if (!job.tokenizer.empty()) check_tokenizer(resolved);
   complete_config(resolved);
   text_of(job.config, job.shards, job.validation);
   for (const auto& shards : {job.shards, job.validation})
     check_made_by(shards, job.config.model.tokenizer, "the run");
   check_sample(resolved);
-  if (resolved.goes_on()) check_same_run(resolved);
+  if (resolved.begun) check_same_run(job, *resolved.begun);
   return resolved;
 }
 
 RunDirectory open_directory(const ResolvedJob& resolved) {
   const TrainingJob& job = resolved.job;
-  if (resolved.resumes) return RunDirectory::open(job.out);
+  if (resolved.begun) return RunDirectory::open(job.out);
   const std::optional<HeldOut> held_out = held_out_of(job.config, job.shards, job.validation);
   return RunDirectory::create(job.out, {.config = run_config_json(job.config).dump(2) + "\n",
                                         .tokenizer = tokenizer_text(job),
@@ -214,6 +220,10 @@ std::vector<TokenShard> open_shards(const std::vector<std::string>& paths, const
   for (const std::string& path : paths) shards.push_back(open_text(path, opening, control));
   warn_of_unknown_tokenizer(shards, control);
   return shards;
+}
+
+std::optional<Tokenizer> tokenizer_of_texts(const std::string& named, const std::filesystem::path& out) {
+  return named.empty() ? tokenizer_in(out) : Tokenizer::named(named);
 }
 
 void check_job(const TrainingJob& job) {

@@ -42,6 +42,10 @@ std::string to_text(const TrainingOutcome& outcome);
 std::vector<TokenShard> open_shards(const std::vector<std::string>& paths, const TextOpening& opening,
                                     const JobControl& control = {});
 
+// The one that a run in `out` reads texts with: `named` as of TrainingJob, or else that of the run which is
+// there already. None if neither says.
+std::optional<Tokenizer> tokenizer_of_texts(const std::string& named, const std::filesystem::path& out);
+
 // Whatever a run refuses at its start, without writing anything. Bad input if the tokenizer, the data or the
 // prompt of samples do not fit the model; a usage error if the run to resume was begun with another
 // configuration or tokenizer; a failure if the directory is taken.
