@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr uint32_t kInfinity = 0x7c00;
+constexpr uint32_t kInfinityBits = 0x7c00;
 
 F16 half(uint32_t bits) {
   return {static_cast<uint16_t>(bits)};
@@ -40,7 +40,7 @@ TEST(F16, all_values_become_f32_exactly) {
 
 TEST(F16, all_values_survive_f32) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const bool nan = (bits & 0x7fffU) > kInfinity;
+    const bool nan = (bits & 0x7fffU) > kInfinityBits;
     const uint32_t expected = nan ? bits | 0x0200U : bits;  // quiet
     ASSERT_EQ(to_f16(to_float(half(bits))).bits, expected) << bits;
   }
@@ -48,9 +48,9 @@ TEST(F16, all_values_survive_f32) {
 
 // Between two neighbours the rounding can change only at their middle, which f32 has exactly.
 TEST(F16, rounds_to_nearest_even_between_all_neighbours) {
-  for (uint32_t low = 0; low < kInfinity; ++low) {
+  for (uint32_t low = 0; low < kInfinityBits; ++low) {
     const uint32_t high = low + 1;
-    const double next = high == kInfinity ? 65536.0 : defined_value(high);
+    const double next = high == kInfinityBits ? 65536.0 : defined_value(high);
     const auto middle = static_cast<float>((defined_value(low) + next) / 2);
     ASSERT_EQ(to_f16(middle).bits, low % 2 == 0 ? low : high) << low;
     ASSERT_EQ(to_f16(std::nextafterf(middle, 0.0F)).bits, low) << low;

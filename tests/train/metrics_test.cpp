@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-RunMetrics read(const std::string& text) {
+RunMetrics metrics_of(const std::string& text) {
   const TemporaryDirectory directory;
   directory.file("metrics.jsonl", text);
   return read_metrics(directory.path());
@@ -17,7 +17,7 @@ RunMetrics read(const std::string& text) {
 // The message after the name of the file.
 std::string refusal(const std::string& text) {
   try {
-    read(text);
+    metrics_of(text);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::BadInput);
     const std::string line = error.what();
@@ -28,7 +28,7 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(MetricsFile, gives_steps_and_validations) {
-  const RunMetrics metrics = read(R"({"step":1,"loss":6.5,"tokens":100,"seconds":0.5,"rate":1e-3}
+  const RunMetrics metrics = metrics_of(R"({"step":1,"loss":6.5,"tokens":100,"seconds":0.5,"rate":1e-3}
 {"step":2,"loss":5.5,"tokens":200,"seconds":1.5}
 {"step":2,"validation_loss":5.25,"sequences":4,"length":32,"sink":0.3,"sink_floor":0.1,"max_activation":7,"gate_mean":0.5}
 )");
@@ -51,7 +51,7 @@ TEST(MetricsFile, gives_steps_and_validations) {
 }
 
 TEST(MetricsFile, a_validation_has_the_tokens_and_seconds_of_its_step) {
-  const RunMetrics metrics = read(R"({"step":3,"loss":1,"tokens":300,"seconds":3}
+  const RunMetrics metrics = metrics_of(R"({"step":3,"loss":1,"tokens":300,"seconds":3}
 {"step":3,"validation_loss":1}
 {"step":9,"validation_loss":1}
 )");
@@ -62,20 +62,20 @@ TEST(MetricsFile, a_validation_has_the_tokens_and_seconds_of_its_step) {
 
 TEST(MetricsFile, what_a_line_does_not_say_is_nan) {
   const RunMetrics metrics =
-      read("{\"step\":1,\"loss\":2}\n{\"step\":1,\"validation_loss\":2,\"sink\":null}\n");
+      metrics_of("{\"step\":1,\"loss\":2}\n{\"step\":1,\"validation_loss\":2,\"sink\":null}\n");
   EXPECT_TRUE(std::isnan(metrics.steps[0].tokens));
   EXPECT_TRUE(std::isnan(metrics.validations[0].validation.pulse.sink));
   EXPECT_FALSE(metrics.validations[0].validation.pulse.gated);
 }
 
 TEST(MetricsFile, a_last_line_without_an_end_is_left_out) {
-  EXPECT_EQ(read("{\"step\":1,\"loss\":2}\n{\"step\":2,\"lo").steps.size(), 1U);
-  EXPECT_EQ(read("{\"step\":1,\"loss\":2}").steps.size(), 0U);
-  EXPECT_EQ(read("").steps.size(), 0U);
+  EXPECT_EQ(metrics_of("{\"step\":1,\"loss\":2}\n{\"step\":2,\"lo").steps.size(), 1U);
+  EXPECT_EQ(metrics_of("{\"step\":1,\"loss\":2}").steps.size(), 0U);
+  EXPECT_EQ(metrics_of("").steps.size(), 0U);
 }
 
 TEST(MetricsFile, lines_of_a_newer_version_are_left_alone) {
-  EXPECT_EQ(read("{\"step\":1,\"memory\":[1]}\n{\"step\":2,\"loss\":2,\"memory\":5}\n").steps.size(), 1U);
+  EXPECT_EQ(metrics_of("{\"step\":1,\"memory\":[1]}\n{\"step\":2,\"loss\":2,\"memory\":5}\n").steps.size(), 1U);
 }
 
 TEST(MetricsFile, refuses_what_is_no_line_of_metrics_and_names_it) {
