@@ -96,7 +96,7 @@ TEST(ModelConfig, refuses_rotations_that_it_does_not_know_or_that_contradict_eac
   EXPECT_BAD_INPUT(
       read(R"(, "rope_scaling": {"type": "mrope"})"),
       "c.json: rope_scaling.type: expected one of \"default\", \"linear\", \"dynamic\", \"yarn\", "
-      "\"longrope\", \"llama3\", got \"mrope\"");
+      "\"longrope\", \"llama3\", \"su\", got \"mrope\"");
   EXPECT_BAD_INPUT(read(R"(, "rope_theta": 1, "rope_scaling": {"type": "yarn", "factor": 2})"),
                    "c.json: yarn needs a rope_theta above 1");
   EXPECT_BAD_INPUT(read(R"(, "rope_scaling": {"type": "dynamic"})"),

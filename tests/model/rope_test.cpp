@@ -45,7 +45,7 @@ TEST(RopeScaling, of_one_pass_and_of_a_sequence_that_grows_go_by_the_length_so_f
 TEST(RopeScaling, is_finite_for_a_model_of_one_position) {
   const Json json = Json::parse(R"({"model_type": "llama", "vocab_size": 8, "hidden_size": 8,
       "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "max_position_embeddings": 1,
-      "rope_scaling": {"type": "longrope", "factor": 4, "short_factor": [1, 1], "long_factor": [2, 2]}})",
+      "rope_scaling": {"type": "su", "factor": 4, "short_factor": [1, 1], "long_factor": [2, 2]}})",
                                 "c.json");
   EXPECT_EQ(rope_options(read_model_config(json), 0, 8).amplitude, 1.0);
 }

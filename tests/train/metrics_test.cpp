@@ -75,7 +75,8 @@ TEST(MetricsFile, a_last_line_without_an_end_is_left_out) {
 }
 
 TEST(MetricsFile, lines_of_a_newer_version_are_left_alone) {
-  EXPECT_EQ(metrics_of("{\"step\":1,\"memory\":[1]}\n{\"step\":2,\"loss\":2,\"memory\":5}\n").steps.size(), 1U);
+  EXPECT_EQ(metrics_of("{\"step\":1,\"memory\":[1]}\n{\"step\":2,\"loss\":2,\"memory\":5}\n").steps.size(),
+            1U);
 }
 
 TEST(MetricsFile, refuses_what_is_no_line_of_metrics_and_names_it) {

@@ -31,7 +31,7 @@ TEST_F(RunDirectories, refuse_a_second_process) {
 TEST_F(RunDirectories, begin_only_where_nothing_is_lost) {
   { const RunDirectory first = RunDirectory::create(path(), {.config = "{}"}); }
   EXPECT_ERROR(RunDirectory::create(path(), {.config = "{}"}), ErrorKind::Failed,
-               path().string() + ": holds a run already (--resume continues it)");
+               path().string() + ": holds a run or a model already (--resume continues a run)");
   fs::create_directory(path("mine"));
   std::ofstream(path("mine") / "thesis.txt") << "x";
   EXPECT_ERROR(RunDirectory::create(path("mine"), {.config = "{}"}), ErrorKind::Failed,

@@ -53,10 +53,25 @@ bool sync(const FileDescriptor& open) {
   return result == 0 || errno == EINVAL;
 }
 
+namespace {
+
+// Directories are made on the way, so that the first one which is there decides.
+void check_can_create(const fs::path& directory) {
+  std::error_code error;
+  fs::path above = fs::absolute(directory, error).lexically_normal();
+  while (!fs::exists(above, error) && above.has_relative_path()) above = above.parent_path();
+  if (!fs::is_directory(above, error))
+    throw system_failure(directory, "cannot create", std::make_error_code(std::errc::not_a_directory));
+  if (::access(above.c_str(), W_OK | X_OK) != 0)
+    throw system_failure(directory, "cannot create", last_system_error());
+}
+
+}  // namespace
+
 void check_can_fill(const fs::path& directory) {
   std::error_code error;
   const fs::file_status status = fs::status(directory, error);
-  if (!fs::exists(status)) return;
+  if (!fs::exists(status)) return check_can_create(directory);
   if (!fs::is_directory(status)) {
     throw failure({.where = directory.string(),
                    .what = "is not a directory",

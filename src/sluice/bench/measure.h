@@ -31,7 +31,7 @@ struct Measured {
   Bound bound;
   double amount = 0;   // per repetition
   double seconds = 0;  // of a repetition, the median
-  double peak = 0;     // operations or bytes per second, the median
+  double peak = 0;     // operations or bytes per second, the median, or the rate if that is higher
 
   double rate() const { return amount / seconds; }
   double share() const { return rate() / peak; }

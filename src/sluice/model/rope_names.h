@@ -9,6 +9,7 @@ namespace sluice {
 inline constexpr Choice<RopeScalingKind> kRopeKinds[] = {
     {"default", RopeScalingKind::None},      {"linear", RopeScalingKind::Linear},
     {"dynamic", RopeScalingKind::Dynamic},   {"yarn", RopeScalingKind::Yarn},
-    {"longrope", RopeScalingKind::LongRope}, {"llama3", RopeScalingKind::Llama3}};
+    {"longrope", RopeScalingKind::LongRope}, {"llama3", RopeScalingKind::Llama3},
+    {"su", RopeScalingKind::LongRope}};  // as it was called at first
 
 }  // namespace sluice

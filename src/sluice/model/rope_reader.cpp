@@ -29,7 +29,7 @@ void check_rope_keys(const Json& object) {
   object.allow_keys({"type", "rope_type", "rope_theta", "partial_rotary_factor", "factor",
                      "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow",
                      "mscale", "mscale_all_dim", "truncate", "low_freq_factor", "high_freq_factor",
-                     "short_factor", "long_factor"});
+                     "short_factor", "long_factor", "finetuned"});  // a note
 }
 
 RopeScalingKind read_kind(const Json& object) {

@@ -76,7 +76,8 @@ bool RunDirectory::has_run(const fs::path& path) {
 void RunDirectory::check_is_free(const fs::path& path) {
   if (holds_only_a_lost_beginning(path)) return;
   if (!has_run(path)) return check_can_fill(path);
-  throw failure({.where = path.string(), .what = "holds a run already", .hint = "--resume continues it"});
+  throw failure(
+      {.where = path.string(), .what = "holds a run or a model already", .hint = "--resume continues a run"});
 }
 
 void RunDirectory::check_has_run(const fs::path& path) {

@@ -168,6 +168,16 @@ ResolvedJob checked(const TrainingJob& asked) {
   return resolved;
 }
 
+// What was learnt says nothing about new text.
+void warn_of_learnt_validation(const TrainingJob& job, const JobControl& control) {
+  for (const TokenShard& shard : job.validation) {
+    const bool is_learnt = std::ranges::any_of(job.shards, [&](const TokenShard& learnt) {
+      return learnt.info().checksum == shard.info().checksum && learnt.info().tokens == shard.info().tokens;
+    });
+    if (is_learnt) control.warn("{}: validates on what it trains on", shard.name());
+  }
+}
+
 RunDirectory open_directory(const ResolvedJob& resolved) {
   const TrainingJob& job = resolved.job;
   if (resolved.begun) return RunDirectory::open(job.out);
@@ -235,6 +245,7 @@ TrainingOutcome run_training(Engine& engine, const TrainingJob& asked, const Job
   const ResolvedJob resolved = checked(asked);
   const TrainingJob& job = resolved.job;
   RunDirectory directory = open_directory(resolved);
+  warn_of_learnt_validation(job, control);
   if (directory.tokenizer().empty())
     control.warn("no --tokenizer: the checkpoints will not say what their tokens stand for");
   Run run({.engine = engine,
