@@ -47,9 +47,7 @@ TEST(JsonParse, ColumnsCountCharacters) {
 }
 
 TEST(JsonParse, EmptyTextIsRefused) {
-  EXPECT_BAD_INPUT(
-      parse(""),
-      "run.json: line 1, column 1: invalid JSON: unexpected end of input; expected '[', '{', or a literal");
+  EXPECT_BAD_INPUT(parse(""), "run.json: line 1, column 1: invalid JSON: the text is empty");
   EXPECT_BAD_INPUT(
       parse("\n\n"),
       "run.json: line 3, column 1: invalid JSON: unexpected end of input; expected '[', '{', or a literal");

@@ -70,7 +70,9 @@ class TreeBuilder final : public nlohmann::json_sax<Node> {
   bool parse_error(std::size_t position, const std::string&, const Node::exception& error) override {
     // `position` counts the offending byte too; at the end of the text it is the size plus one.
     const std::string place = line_and_column(text_, position == 0 ? 0 : position - 1);
-    throw bad_input({.where = json_location(source_, place), .what = "invalid JSON: " + reason(error)});
+    // Versions of nlohmann say different things of nothing at all.
+    const std::string what = text_.empty() ? "the text is empty" : reason(error);
+    throw bad_input({.where = json_location(source_, place), .what = "invalid JSON: " + what});
   }
 
  private:
