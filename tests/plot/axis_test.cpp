@@ -27,6 +27,13 @@ TEST(Axis, ticks_are_round_and_no_more_than_wanted) {
   EXPECT_EQ(labels({0, 0.3}, 4), (Labels{"0", "0.1", "0.2", "0.3"})) << "0.3 / 0.1 is less than 3";
 }
 
+TEST(Axis, of_things_that_are_counted_has_whole_ticks) {
+  EXPECT_EQ(labels(Axis({0, 1}, AxisScale::Linear, TickValues::Whole).ticks(8)), (Labels{"0", "1"}));
+  EXPECT_EQ(labels(Axis({0, 27}, AxisScale::Linear, TickValues::Whole).ticks(8)),
+            (Labels{"0", "5", "10", "15", "20", "25"}));
+  EXPECT_EQ(labels(Axis({0, 0}, AxisScale::Linear, TickValues::Whole).ticks(8)), (Labels{"0"}));
+}
+
 TEST(Axis, large_numbers_are_written_short_and_neighbours_stay_apart) {
   EXPECT_EQ(labels({0, 9000}, 4), (Labels{"0", "5000"}));
   EXPECT_EQ(labels({0, 600000}, 4), (Labels{"0", "200k", "400k", "600k"}));

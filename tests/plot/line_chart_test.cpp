@@ -117,6 +117,15 @@ TEST(LineChart, draws_a_band_only_where_both_bounds_are) {
   EXPECT_LT(canvas.polygons[0].stroke.color.opacity, 0.5);
 }
 
+TEST(LineChart, draws_the_interval_of_a_point_alone_as_a_line) {
+  LineChart chart = chart_of({3}, {1});
+  chart.series[0].low = {0};
+  chart.series[0].high = {2};
+  const auto lines = data_lines(drawn(chart));
+  ASSERT_EQ(lines.size(), 3U) << "with its two ends";
+  EXPECT_GT(lines[0].points[1].y, lines[0].points[0].y + 50);
+}
+
 TEST(LineChart, on_a_logarithmic_axis_has_gaps_where_values_are_not_positive) {
   LineChart chart = chart_of({0, 1, 2, 3, 4}, {1, 10, 0, 100, 1000});
   chart.y.scale = AxisScale::Log;
@@ -140,7 +149,8 @@ TEST(LineChart, texts_do_not_overlap_whatever_the_numbers_and_the_size) {
 }
 
 TEST(LineChart, takes_values_at_the_ends_of_what_numbers_can_hold) {
-  for (const Point& point : drawn(chart_of({0, 1, 2}, {-1e300, 1e300, 5e-324})).lines.back().points)
+  const RecordingCanvas canvas = drawn(chart_of({0, 1, 2}, {-1e300, 1e300, 5e-324}));
+  for (const Point& point : canvas.lines.back().points)
     EXPECT_TRUE(std::isfinite(point.x) && std::isfinite(point.y));
 }
 

@@ -15,11 +15,16 @@ class RecordingCanvas final : public Canvas {
   struct Line {
     std::vector<Point> points;
     Stroke stroke;
+    bool is_clipped = false;
   };
   struct Disc {
     Point centre;
     double radius;
     Color fill;
+  };
+  struct Image {
+    Box box;
+    IndexedImage image;
   };
   struct Text {
     std::string text;
@@ -27,12 +32,13 @@ class RecordingCanvas final : public Canvas {
   };
 
   void line(std::span<const Point> points, const Stroke& stroke) override {
-    lines.push_back({{points.begin(), points.end()}, stroke});
+    lines.push_back({{points.begin(), points.end()}, stroke, clips_ > 0});
   }
   void polygon(std::span<const Point> points, Color fill) override {
-    polygons.push_back({{points.begin(), points.end()}, {.color = fill}});
+    polygons.push_back({{points.begin(), points.end()}, {.color = fill}, clips_ > 0});
   }
   void disc(Point centre, double radius, Color fill) override { discs.push_back({centre, radius, fill}); }
+  void image(const Box& box, const IndexedImage& image) override { images.push_back({box, image}); }
   void text(Point point, const std::string& text, const TextStyle& style) override {
     const double width = text_width(text, style), height = style.size * 0.75;  // of capitals
     const double before = width * (style.anchor == Anchor::Start    ? 0
@@ -44,8 +50,8 @@ class RecordingCanvas final : public Canvas {
       texts.push_back({text, {point.x - height, point.y - (width - before), height, width}});
     }
   }
-  void begin_clip(const Box&) override {}
-  void end_clip() override {}
+  void begin_clip(const Box&) override { ++clips_; }
+  void end_clip() override { --clips_; }
 
   // Lines of this colour, without those of the axes.
   std::vector<Line> lines_of(Color color) const {
@@ -74,9 +80,32 @@ class RecordingCanvas final : public Canvas {
     return "";
   }
 
+  // The first shape that leaves the page; empty if there is none. What is clipped cannot leave.
+  std::string escape(const Box& page) const {
+    const auto where = [](const char* shape, Point at) {
+      return std::string(shape) + " at " + std::to_string(at.x) + ", " + std::to_string(at.y);
+    };
+    for (const auto* shapes : {&lines, &polygons})
+      for (const Line& each : *shapes)
+        for (const Point& point : each.points)
+          if (!each.is_clipped && !page.contains(point))
+            return where(shapes == &lines ? "line" : "area", point);
+    for (const Disc& each : discs)
+      if (!page.contains(each.centre)) return where("disc", each.centre);
+    for (const Image& each : images)
+      if (!page.contains({each.box.left, each.box.top}) ||
+          !page.contains({each.box.right() - 1e-6, each.box.bottom() - 1e-6}))
+        return where("image", {each.box.left, each.box.top});
+    return "";
+  }
+
   std::vector<Line> lines, polygons;
   std::vector<Disc> discs;
+  std::vector<Image> images;
   std::vector<Text> texts;
+
+ private:
+  int clips_ = 0;
 };
 
 }  // namespace sluice

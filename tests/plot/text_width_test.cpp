@@ -22,5 +22,11 @@ TEST(TextWidth, text_that_is_too_long_is_cut_between_characters) {
   EXPECT_EQ(fitted("name", kStyle, 0), "...");
 }
 
+TEST(TextWidth, a_megabyte_is_cut_and_wrapped_in_one_pass) {
+  const std::string huge(1 << 20, 'm');
+  EXPECT_EQ(fitted(huge, kStyle, 50), "mmmm...");
+  EXPECT_EQ(wrapped(huge, kStyle, 1000).size(), 10281U);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -71,8 +71,9 @@ std::string label_of(double value, RoundStep step, double largest) {
   return fmt::format("{:.{}f}{}", value / unit.size, decimals, unit.name);
 }
 
-std::vector<Tick> linear_ticks(double low, double high, int most) {
-  const RoundStep step = finest_step(low, high, most);
+std::vector<Tick> linear_ticks(double low, double high, int most, TickValues values = TickValues::Any) {
+  RoundStep step = finest_step(low, high, most);
+  if (values == TickValues::Whole && step.power < 0) step = {1, 0};
   const double largest = std::max(std::abs(low), std::abs(high));
   std::vector<Tick> ticks;
   const Multiples multiples(step, low, high);
@@ -126,7 +127,7 @@ void Extent::add(double value) {
   high = std::max(high, value);
 }
 
-Axis::Axis(Extent extent, AxisScale scale) : scale_(scale) {
+Axis::Axis(Extent extent, AxisScale scale, TickValues values) : scale_(scale), values_(values) {
   if (extent.is_empty()) extent = scale == AxisScale::Log ? Extent{1, 10} : Extent{0, 1};
   SLUICE_ASSERT(scale == AxisScale::Linear || extent.low > 0, "Axis: a logarithm of {}", extent.low);
   low_ = along(extent.low);
@@ -134,7 +135,9 @@ Axis::Axis(Extent extent, AxisScale scale) : scale_(scale) {
   // Values that differ by less than this are told apart by their last bits only: no axis can show that.
   const double largest = std::max(std::abs(low_), std::abs(high_));
   if (high_ - low_ > std::max(largest * 1e-9, kNothing)) return;
-  const double room = scale == AxisScale::Log ? 0.5 : largest <= kNothing ? 1 : largest / 2;
+  // Around a layer there is no other one, around a power of ten half of the way to the next.
+  const bool in_steps = scale == AxisScale::Log || values == TickValues::Whole;
+  const double room = in_steps ? 0.5 : largest <= kNothing ? 1 : largest / 2;
   low_ -= room;
   high_ += room;
 }
@@ -155,7 +158,7 @@ double Axis::position(double value) const {
 
 std::vector<Tick> Axis::ticks(int most) const {
   most = std::max(most, 1);
-  return scale_ == AxisScale::Log ? log_ticks(low_, high_, most) : linear_ticks(low_, high_, most);
+  return scale_ == AxisScale::Log ? log_ticks(low_, high_, most) : linear_ticks(low_, high_, most, values_);
 }
 
 std::vector<Tick> Axis::ticks(int most, const std::function<bool(const std::vector<Tick>&)>& fits) const {

@@ -9,6 +9,7 @@
 namespace sluice {
 
 enum class AxisScale { Linear, Log };
+enum class TickValues { Any, Whole };  // Whole: layers, heads and the like have no halves; linear axes only
 
 // A logarithmic axis has no place for what is not positive, and none has one for what is not finite.
 bool is_on(AxisScale scale, double value);
@@ -30,7 +31,7 @@ struct Tick {
 class Axis {
  public:
   // Both ends are on the axis. One value alone, or none, gets room around it.
-  Axis(Extent extent, AxisScale scale);
+  Axis(Extent extent, AxisScale scale, TickValues values = TickValues::Any);
 
   // Room at both ends, as a share of the length.
   void pad(double share);
@@ -47,6 +48,7 @@ class Axis {
   double along(double value) const;
 
   AxisScale scale_;
+  TickValues values_;
   double low_ = 0, high_ = 1;  // as values, or their logarithms to base 10
 };
 

@@ -1,5 +1,5 @@
-// What figures are drawn on: lines, filled shapes, text. Units are those of the figure, y grows downwards.
-// Behind it are SVG (plot/svg_canvas.h) and PNG (plot/png_canvas.h).
+// What figures are drawn on: lines, filled shapes, pictures, text. Units are those of the figure, y grows
+// downwards. Behind it are SVG (plot/svg_canvas.h) and PNG (plot/png_canvas.h).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,10 @@ namespace sluice {
 
 struct Point {
   double x = 0, y = 0;
+};
+
+struct Segment {
+  Point from, to;
 };
 
 struct Box {
@@ -48,14 +52,27 @@ struct TextStyle {
   Color color = {};
 };
 
+// Pixels of at most 256 colours, row after row from the top left. A colour is shown wholly or, with an
+// opacity of 0, not at all.
+struct IndexedImage {
+  size_t width = 0, height = 0;
+  std::vector<Color> palette = {};
+  std::vector<uint8_t> pixels = {};  // [height × width], places in the palette
+};
+
 class Canvas {
  public:
   virtual ~Canvas() = default;
 
   // Lengths and coordinates must be finite.
   virtual void line(std::span<const Point> points, const Stroke& stroke) = 0;
+  // Many straight lines of one look: hatching. One element where a canvas can hold them in one.
+  virtual void segments(std::span<const Segment> segments, const Stroke& stroke);
   virtual void polygon(std::span<const Point> points, Color fill) = 0;
   virtual void disc(Point centre, double radius, Color fill) = 0;
+
+  // Fills the box with the pixels, each a rectangle with sharp edges.
+  virtual void image(const Box& box, const IndexedImage& image) = 0;
 
   // The point lies on the baseline. What is no printable UTF-8 is replaced.
   virtual void text(Point point, const std::string& text, const TextStyle& style) = 0;

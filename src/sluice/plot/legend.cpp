@@ -58,7 +58,11 @@ Rows rows_of(const std::vector<LegendEntry>& entries, double width) {
   return rows;
 }
 
-void draw_sample(Canvas& canvas, Point left, const SeriesStyle& style) {
+void draw_sample(Canvas& canvas, Point left, const LegendEntry& entry) {
+  constexpr double kHeight = 10, kWidthOfArea = 20;  // recognised without the length that dashes need
+  if (entry.fill)
+    return draw_filled(canvas, {left.x + 1, left.y - kHeight / 2, kWidthOfArea, kHeight}, *entry.fill);
+  const SeriesStyle& style = entry.style;
   const Point ends[] = {left, {left.x + kSample, left.y}};
   if (style.width > 0)
     canvas.line(ends, {.color = style.color, .width = style.width, .dashes = style.dashes});
@@ -75,7 +79,7 @@ void draw_legend(Canvas& canvas, const Box& box, const std::vector<LegendEntry>&
   const Rows rows = rows_of(entries, box.width);
   for (const Place& place : rows.places()) {
     const Point left{box.left + place.at.x, box.top + place.at.y};
-    if (place.entry != nullptr) draw_sample(canvas, left, place.entry->style);
+    if (place.entry != nullptr) draw_sample(canvas, left, *place.entry);
     canvas.text({left.x + place.sample(), left.y + 4}, place.name, kText);
   }
 }

@@ -1,16 +1,19 @@
-// Names beside samples of their lines, in rows.
+// Names beside samples of their lines or areas, in rows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sluice/plot/fill_style.h"
 #include "sluice/plot/series.h"
 
 namespace sluice {
 
 struct LegendEntry {
   std::string name;
-  SeriesStyle style;
+  SeriesStyle style = {};
+  std::optional<FillStyle> fill = {};  // an area instead of a line
 };
 
 double legend_height(const std::vector<LegendEntry>& entries, double width);

@@ -4,22 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "sluice/plot/axis.h"
-#include "sluice/plot/legend.h"
+#include "sluice/plot/chart_frame.h"
+#include "sluice/plot/panel.h"
 #include "sluice/plot/series.h"
 
 namespace sluice {
-
-struct ChartAxis {
-  std::string label;  // with its unit; empty: none
-  AxisScale scale = AxisScale::Linear;
-  Extent at_least = {};  // shown even if no value lies there: charts beside each other share an axis
-  // Of the y axis: what lies above is cut off and marked by a triangle at the edge, so that one line that
-  // leaves does not flatten all others.
-  double at_most = std::numeric_limits<double>::infinity();
-};
-
-enum class LegendPlace { None, Above };
 
 struct LineChart {
   std::string title = {};
@@ -33,5 +22,7 @@ std::vector<LegendEntry> legend_of(const std::vector<Series>& series);
 
 // The box holds all of it, labels and title too.
 void draw_line_chart(Canvas& canvas, const Box& box, const LineChart& chart);
+
+Panel panel_of(LineChart chart);
 
 }  // namespace sluice

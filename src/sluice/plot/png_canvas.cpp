@@ -38,6 +38,28 @@ void set_font_options(cairo_t* cairo) {
   cairo_font_options_destroy(options);
 }
 
+uint32_t argb(Color color) {
+  if (color.opacity == 0) return 0;
+  return 0xff000000U | static_cast<uint32_t>(color.red) << 16 | static_cast<uint32_t>(color.green) << 8 |
+         color.blue;
+}
+
+// With the pixels in Cairo's own layout.
+std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface_of(const IndexedImage& image) {
+  std::unique_ptr<cairo_surface_t, void (*)(cairo_surface_t*)> surface(
+      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, static_cast<int>(image.width),
+                                 static_cast<int>(image.height)),
+      cairo_surface_destroy);
+  unsigned char* row = cairo_image_surface_get_data(surface.get());
+  if (row == nullptr) return surface;  // its status says why
+  const int stride = cairo_image_surface_get_stride(surface.get());
+  for (size_t y = 0; y < image.height; ++y, row += stride)
+    for (size_t x = 0; x < image.width; ++x)
+      reinterpret_cast<uint32_t*>(row)[x] = argb(image.palette[image.pixels[y * image.width + x]]);
+  cairo_surface_mark_dirty(surface.get());
+  return surface;
+}
+
 }  // namespace
 
 PngCanvas::PngCanvas(const Page& page)
@@ -76,6 +98,20 @@ void PngCanvas::disc(Point centre, double radius, Color fill) {
   cairo_arc(cairo_.get(), centre.x, centre.y, radius, 0, 2 * std::numbers::pi);
   set_color(cairo_.get(), fill);
   cairo_fill(cairo_.get());
+}
+
+void PngCanvas::image(const Box& box, const IndexedImage& image) {
+  const auto surface = surface_of(image);
+  cairo_t* cairo = cairo_.get();
+  cairo_save(cairo);
+  cairo_translate(cairo, box.left, box.top);
+  cairo_scale(cairo, box.width / static_cast<double>(image.width),
+              box.height / static_cast<double>(image.height));
+  cairo_set_source_surface(cairo, surface.get(), 0, 0);
+  cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
+  cairo_rectangle(cairo, 0, 0, static_cast<double>(image.width), static_cast<double>(image.height));
+  cairo_fill(cairo);
+  cairo_restore(cairo);
 }
 
 void PngCanvas::text(Point point, const std::string& text, const TextStyle& style) {

@@ -22,6 +22,7 @@ class PngCanvas final : public Canvas {
   void line(std::span<const Point> points, const Stroke& stroke) override;
   void polygon(std::span<const Point> points, Color fill) override;
   void disc(Point centre, double radius, Color fill) override;
+  void image(const Box& box, const IndexedImage& image) override;
   void text(Point point, const std::string& text, const TextStyle& style) override;
   void begin_clip(const Box& box) override;
   void end_clip() override;

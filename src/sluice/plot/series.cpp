@@ -9,10 +9,8 @@ constexpr Color kColors[] = {{0, 114, 178}, {213, 94, 0},  {0, 158, 115}, {204, 
 const std::vector<double> kDashes[] = {{}, {6, 2}, {2, 2}, {8, 2, 2, 2}};
 constexpr Marker kMarkers[] = {Marker::Disc, Marker::Square, Marker::Triangle, Marker::Diamond,
                                Marker::Cross};
-constexpr double kRadius = 3.2;
 
-void draw_cross(Canvas& canvas, Point at, const Stroke& stroke) {
-  const double r = kRadius * 0.85;
+void draw_cross(Canvas& canvas, Point at, double r, const Stroke& stroke) {
   const Point falling[] = {{at.x - r, at.y - r}, {at.x + r, at.y + r}};
   const Point rising[] = {{at.x - r, at.y + r}, {at.x + r, at.y - r}};
   canvas.line(falling, stroke);
@@ -33,7 +31,7 @@ Color with_opacity(Color color, double opacity) {
 }
 
 void draw_marker(Canvas& canvas, Point at, const SeriesStyle& style) {
-  const double r = kRadius, edge = r * 0.88;  // shapes of about the same area
+  const double r = style.radius, edge = r * 0.88;  // shapes of about the same area
   switch (style.marker) {
     case Marker::None:
       return;
@@ -42,7 +40,7 @@ void draw_marker(Canvas& canvas, Point at, const SeriesStyle& style) {
     case Marker::Square:
       return canvas.rectangle({at.x - edge, at.y - edge, 2 * edge, 2 * edge}, style.color);
     case Marker::Cross:
-      return draw_cross(canvas, at, {.color = style.color, .width = 1.8});
+      return draw_cross(canvas, at, 0.85 * r, {.color = style.color, .width = 0.56 * r});
     case Marker::Triangle: {
       const Point corners[] = {
           {at.x, at.y - 1.25 * r}, {at.x + 1.15 * r, at.y + 0.85 * r}, {at.x - 1.15 * r, at.y + 0.85 * r}};

@@ -15,6 +15,7 @@ struct SeriesStyle {
   double width = 1.6;  // of the line; 0: markers only
   std::vector<double> dashes = {};
   Marker marker = Marker::None;
+  double radius = 3.2;  // of the marker
 };
 
 // Told apart by colour, by dashes and by markers, so also in black and white and by the colour-blind; the

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sluice/plot/indexed_png.h"
 #include "sluice/text/markup.h"
 
 namespace sluice {
@@ -26,6 +27,17 @@ std::string paint(const char* property, Color ink) {
   std::string text = fmt::format(" {}=\"{}\"", property, color(ink));
   if (ink.opacity < 1) text += fmt::format(" {}-opacity=\"{}\"", property, number(ink.opacity));
   return text;
+}
+
+// ` fill="none" stroke="#000000" stroke-width="1" stroke-linejoin="round" stroke-dasharray="2 2"`
+std::string paint(const Stroke& stroke) {
+  std::string text = fmt::format(" fill=\"none\"{} stroke-width=\"{}\" stroke-linejoin=\"round\"",
+                                 paint("stroke", stroke.color), number(stroke.width));
+  if (stroke.dashes.empty()) return text;
+  std::string lengths;
+  for (const double each : stroke.dashes)
+    lengths += fmt::format("{}{}", lengths.empty() ? "" : " ", number(each));
+  return text + fmt::format(" stroke-dasharray=\"{}\"", lengths);
 }
 
 std::string listed(std::span<const Point> points) {
@@ -54,15 +66,15 @@ SvgCanvas::SvgCanvas(const Page& page) {
 }
 
 void SvgCanvas::line(std::span<const Point> points, const Stroke& stroke) {
-  body_ += fmt::format("<polyline fill=\"none\"{} stroke-width=\"{}\" stroke-linejoin=\"round\"",
-                       paint("stroke", stroke.color), number(stroke.width));
-  if (!stroke.dashes.empty()) {
-    std::string lengths;
-    for (const double each : stroke.dashes)
-      lengths += fmt::format("{}{}", lengths.empty() ? "" : " ", number(each));
-    body_ += fmt::format(" stroke-dasharray=\"{}\"", lengths);
-  }
-  body_ += fmt::format(" points=\"{}\"/>\n", listed(points));
+  body_ += fmt::format("<polyline{} points=\"{}\"/>\n", paint(stroke), listed(points));
+}
+
+void SvgCanvas::segments(std::span<const Segment> segments, const Stroke& stroke) {
+  if (segments.empty()) return;
+  std::string path;
+  for (const auto& [from, to] : segments)
+    path += fmt::format("M{} {}L{} {}", number(from.x), number(from.y), number(to.x), number(to.y));
+  body_ += fmt::format("<path{} d=\"{}\"/>\n", paint(stroke), path);
 }
 
 void SvgCanvas::polygon(std::span<const Point> points, Color fill) {
@@ -72,6 +84,13 @@ void SvgCanvas::polygon(std::span<const Point> points, Color fill) {
 void SvgCanvas::disc(Point centre, double radius, Color fill) {
   body_ += fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"/>\n", paint("fill", fill), number(centre.x),
                        number(centre.y), number(radius));
+}
+
+void SvgCanvas::image(const Box& box, const IndexedImage& image) {
+  body_ += fmt::format(
+      "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+      "style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>\n",
+      number(box.left), number(box.top), number(box.width), number(box.height), base64(encoded_png(image)));
 }
 
 void SvgCanvas::text(Point point, const std::string& text, const TextStyle& style) {
@@ -84,13 +103,16 @@ void SvgCanvas::text(Point point, const std::string& text, const TextStyle& styl
   body_ += fmt::format(">{}</text>\n", escaped_markup(printable(text)));
 }
 
+// Named after what it shows: where a page holds several figures, equal names mean equal boxes.
 void SvgCanvas::begin_clip(const Box& box) {
-  // Unique in the document; a page that holds several figures would need more.
-  const std::string id = fmt::format("sluice-clip-{}", ++clips_);
-  body_ += fmt::format(
-      "<clipPath id=\"{0}\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{4}\"/></clipPath>\n"
-      "<g clip-path=\"url(#{0})\">\n",
-      id, number(box.left), number(box.top), number(box.width), number(box.height));
+  const std::string left = number(box.left), top = number(box.top);
+  const std::string width = number(box.width), height = number(box.height);
+  const std::string id = fmt::format("sluice-clip-{}-{}-{}-{}", left, top, width, height);
+  if (clips_.insert(id).second)
+    body_ +=
+        fmt::format("<clipPath id=\"{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
+                    id, left, top, width, height);
+  body_ += fmt::format("<g clip-path=\"url(#{})\">\n", id);
 }
 
 void SvgCanvas::end_clip() {

@@ -2,6 +2,8 @@
 // same bytes on every machine (why not Cairo's SVG: docs/decisions/0003-figures.md).
 #pragma once
 
+#include <set>
+
 #include "sluice/plot/canvas.h"
 
 namespace sluice {
@@ -15,8 +17,10 @@ class SvgCanvas final : public Canvas {
   explicit SvgCanvas(const Page& page);
 
   void line(std::span<const Point> points, const Stroke& stroke) override;
+  void segments(std::span<const Segment> segments, const Stroke& stroke) override;
   void polygon(std::span<const Point> points, Color fill) override;
   void disc(Point centre, double radius, Color fill) override;
+  void image(const Box& box, const IndexedImage& image) override;
   void text(Point point, const std::string& text, const TextStyle& style) override;
   void begin_clip(const Box& box) override;
   void end_clip() override;
@@ -26,7 +30,7 @@ class SvgCanvas final : public Canvas {
 
  private:
   std::string body_;
-  int clips_ = 0;
+  std::set<std::string> clips_;  // names of those that are defined
 };
 
 }  // namespace sluice

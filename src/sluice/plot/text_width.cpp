@@ -1,5 +1,8 @@
 #include "sluice/plot/text_width.h"
 
+#include <algorithm>
+#include <sstream>
+
 #include "sluice/text/markup.h"
 #include "sluice/text/utf8.h"
 
@@ -23,6 +26,29 @@ int advance(char32_t character) {
   return character >= kFirstWide ? kWide : kOther;
 }
 
+double width_of(char32_t character, const TextStyle& style) {
+  return advance(character) / 1000.0 * style.size * (style.weight == FontWeight::Bold ? kBold : 1);
+}
+
+// Bytes of the longest beginning that fits. One pass: tokens and names may be very long.
+size_t fitting_length(std::string_view text, const TextStyle& style, double width) {
+  size_t length = 0;
+  for (double used = 0; length < text.size();) {
+    const Utf8Character character = first_character(text.substr(length));
+    used += width_of(character.value, style);
+    if (used > width) break;
+    length += character.length;
+  }
+  return length;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
 }  // namespace
 
 double text_width(std::string_view text, const TextStyle& style) {
@@ -38,11 +64,40 @@ double text_width(std::string_view text, const TextStyle& style) {
 }
 
 std::string fitted(const std::string& text, const TextStyle& style, double width) {
-  std::string kept = printable(text);
-  if (text_width(kept, style) <= width) return kept;
-  while (!kept.empty() && text_width(kept + "...", style) > width)
-    kept.resize(kept.size() - last_character(kept).length);
-  return kept + "...";
+  const std::string shown = printable(text);
+  if (fitting_length(shown, style, width) == shown.size()) return shown;
+  return shown.substr(0, fitting_length(shown, style, width - text_width("...", style))) + "...";
+}
+
+std::vector<std::string> wrapped(const std::string& text, const TextStyle& style, double width) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (const std::string& word : words_of(printable(text))) {
+    const std::string longer = line.empty() ? word : line + ' ' + word;
+    if (text_width(longer, style) <= width) {
+      line = longer;
+      continue;
+    }
+    if (!line.empty()) lines.push_back(line);
+    std::string_view rest = word;
+    for (size_t length = 0; (length = fitting_length(rest, style, width)) < rest.size();) {
+      length = std::max(length, first_character(rest).length);  // however narrow
+      lines.emplace_back(rest.substr(0, length));
+      rest.remove_prefix(length);
+    }
+    line = rest;
+  }
+  if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> first_lines(std::vector<std::string> lines, size_t most, const TextStyle& style,
+                                     double width) {
+  if (lines.size() <= most) return lines;
+  for (size_t i = most; i < lines.size(); ++i) lines[most - 1] += ' ' + lines[i];
+  lines.resize(most);
+  lines.back() = fitted(lines.back(), style, width);
+  return lines;
 }
 
 }  // namespace sluice

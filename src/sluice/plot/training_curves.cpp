@@ -187,13 +187,6 @@ std::vector<std::string> caption_of(std::span<const LabelledRuns> groups, bool h
   return lines;
 }
 
-Box taken_from_top(Box& box, double height) {
-  const Box taken{box.left, box.top, box.width, height};
-  box.top += height;
-  box.height -= height;
-  return taken;
-}
-
 void draw(Canvas& canvas, Box box, const TrainingCurves& curves) {
   draw_legend(canvas, taken_from_top(box, legend_height(curves.legend, box.width)), curves.legend);
   for (const std::string& line : curves.caption) {
