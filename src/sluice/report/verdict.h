@@ -1,0 +1,41 @@
+// What a measured difference says, in a word and in a sentence. Both are computed from the figures, so a
+// report cannot claim what it did not measure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sluice/report/number_text.h"
+
+namespace sluice {
+
+enum class Verdict { Higher, Lower, Equivalent, Undecided };
+
+// "higher", "lower", "equivalent", "undecided".
+const char* name_of(Verdict verdict);
+
+struct Difference {
+  std::string what;                       // "validation loss"
+  std::string subject;                    // whose: "headwise"
+  std::string against;                    // beside whose: "baseline"
+  double value = 0;                       // the subject's minus the other's
+  std::optional<Interval> interval = {};  // 95 %; none: one measurement alone has none
+  int64_t n = 0;
+  std::string counted = {};  // what n counts, in the plural: "seeds"
+  // Differences up to this do not matter to whoever asked. Set before the measurement; none: equivalence is
+  // not asked for, and no interval, however narrow, gives it.
+  std::optional<double> margin = {};
+  std::string limits = {};   // what else does not follow, as a sentence: "One text and one size of model."
+  NumberFormat format = {};  // of the value
+};
+
+// Equivalent if the whole interval lies within ± margin, ends included. Otherwise higher or lower if it lies
+// on one side of zero, zero excluded. Undecided if it does not, and if there is no interval or a number is
+// not finite.
+Verdict verdict_of(const Difference& difference);
+
+// One sentence with the verdict, n and the interval, then what this does not show.
+std::string sentence_of(const Difference& difference);
+
+}  // namespace sluice
