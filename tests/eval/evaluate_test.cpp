@@ -166,18 +166,18 @@ TEST_F(Evaluations, refuse_values_that_are_finite_but_too_large) {
 }
 
 TEST_F(Evaluations, warn_once_of_chunks_beyond_the_positions_of_the_model) {
-  const std::vector<TokenId> ids(static_cast<size_t>(model_.config().positions) + 1, 7);
+  const std::vector<TokenId> ids(static_cast<size_t>(model_.config().positions) + 2, 7);
   std::ostringstream said;
   Log log(LogLevel::Normal, said);
   ModelEvaluationRequest asked{.model = model_.path(), .source = ids, .against = DType::BF16};
-  asked.chunks.length = model_.config().positions;
+  asked.chunks.length = model_.config().positions + 1;
   evaluate_model(engine_, asked, {.log = &log});
   EXPECT_EQ(said.str(), "");
-  asked.chunks.length = model_.config().positions + 1;
+  asked.chunks.length = model_.config().positions + 2;
   evaluate_model(engine_, asked, {.log = &log});
   EXPECT_EQ(
       said.str(),
-      "sluice: warning: a chunk has 257 tokens, the model is made for 256 (max_position_embeddings): what "
+      "sluice: warning: a chunk feeds 257 tokens, the model is made for 256 (max_position_embeddings): what "
       "comes after may be poor\n");
 }
 

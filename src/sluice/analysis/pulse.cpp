@@ -5,20 +5,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sluice/analysis/distribution.h"
+#include "sluice/analysis/measured_layers.h"
 #include "sluice/nn/tap_points.h"
 
 namespace sluice {
 namespace {
-
-constexpr int64_t kFirstQueries = 4;
-constexpr float kClosed = 0.1F;
-
-// Mean over queries of the probability that uniform causal attention puts on key 0.
-double uniform_sink(int64_t length) {
-  double sum = 0;
-  for (int64_t i = 1; i <= length; ++i) sum += 1.0 / static_cast<double>(i);
-  return length == 0 ? 0.0 : sum / static_cast<double>(length);
-}
 
 double ratio(double sum, int64_t count) {
   return count == 0 ? 0.0 : sum / static_cast<double>(count);
@@ -37,38 +29,15 @@ bool PulseProbe::wants(const TapName& name) const {
   return name.point == points::kSink || name.point == points::kResidual || name.point == points::kGate;
 }
 
-PulseProbe::Layer& PulseProbe::layer(int64_t index) {
-  if (index >= static_cast<int64_t>(layers_.size())) layers_.resize(static_cast<size_t>(index) + 1);
-  return layers_[static_cast<size_t>(index)];
-}
-
-// [N, H]
-void PulseProbe::add_sink(Layer& layer, const Tensor& sink) const {
-  const int64_t heads = sink.cols();
-  for (int64_t s = 0; s < pass_.count(); ++s) {
-    for (int64_t i = 0; i < pass_.length(s); ++i) {
-      const float* row = sink.data<float>() + (pass_.starts()[static_cast<size_t>(s)] + i) * heads;
-      for (int64_t h = 0; h < heads; ++h) {
-        layer.sink += row[h];
-        if (i >= kFirstQueries) layer.sink_late += row[h];
-      }
-    }
-    layer.queries += heads * pass_.length(s);
-    layer.late_queries += heads * std::max<int64_t>(pass_.length(s) - kFirstQueries, 0);
-  }
-}
-
 Tensor PulseProbe::visit(const Context& /*context*/, const TapName& name, const Tensor& value) {
-  Layer& at = layer(name.layer);
   if (name.point == points::kSink) {
-    add_sink(at, value);
+    add_key_attention(entry_of(attention_, name.layer), value, pass_);
   } else if (name.point == points::kResidual) {
-    for (const float x : value.values<float>())
-      at.max_activation = std::max(at.max_activation, std::abs(static_cast<double>(x)));
+    add_activations(entry_of(activations_, name.layer), value, pass_);
   } else {
     for (const float gate : value.values<float>()) {
       gate_sum_ += gate;
-      if (gate < kClosed) ++gate_closed_;
+      if (gate < static_cast<float>(Distribution::kClosed)) ++gate_closed_;
     }
     gate_count_ += value.count();
   }
@@ -77,16 +46,16 @@ Tensor PulseProbe::visit(const Context& /*context*/, const TapName& name, const 
 
 Pulse PulseProbe::pulse() const {
   Pulse pulse{.gated = gate_count_ > 0, .sequences = sequences_, .tokens = tokens_};
-  for (const Layer& each : layers_) {
-    pulse.sink += ratio(each.sink, each.queries);
-    pulse.sink_late += ratio(each.sink_late, each.late_queries);
-    pulse.max_activation += each.max_activation;
+  for (const AttentionLayer& layer : attention_) {
+    const KeyAttention all = layer.all();
+    pulse.sink += ratio(all.sum, all.queries);
+    pulse.sink_late += ratio(all.late, all.late_queries);
   }
+  for (const ActivationLayer& layer : activations_) pulse.max_activation += layer.largest.size;
   // Only layers with attention have a sink.
-  const auto attending = std::ranges::count_if(layers_, [](const Layer& each) { return each.queries > 0; });
-  pulse.sink = ratio(pulse.sink, attending);
-  pulse.sink_late = ratio(pulse.sink_late, attending);
-  pulse.max_activation = ratio(pulse.max_activation, static_cast<int64_t>(layers_.size()));
+  pulse.sink = ratio(pulse.sink, std::ssize(attention_));
+  pulse.sink_late = ratio(pulse.sink_late, std::ssize(attention_));
+  pulse.max_activation = ratio(pulse.max_activation, std::ssize(activations_));
   pulse.sink_floor = ratio(floor_, sequences_);
   pulse.gate_mean = ratio(gate_sum_, gate_count_);
   pulse.gate_closed = ratio(static_cast<double>(gate_closed_), gate_count_);

@@ -5,6 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "sluice/analysis/activation_measure.h"
+#include "sluice/analysis/attention_measure.h"
 #include "sluice/base/json.h"
 #include "sluice/data/packed_sequences.h"
 #include "sluice/model/decoder.h"
@@ -44,17 +46,9 @@ class PulseProbe : public Probe {
   Pulse pulse() const;
 
  private:
-  struct Layer {
-    double sink = 0, sink_late = 0;  // sums over heads and queries
-    int64_t queries = 0, late_queries = 0;
-    double max_activation = 0;
-  };
-
-  void add_sink(Layer& layer, const Tensor& sink) const;
-  Layer& layer(int64_t index);
-
   Sequences pass_;  // of the pass that is under way
-  std::vector<Layer> layers_;
+  std::vector<AttentionLayer> attention_;
+  std::vector<ActivationLayer> activations_;
   double floor_ = 0;  // sum over sequences
   int64_t sequences_ = 0, tokens_ = 0;
   double gate_sum_ = 0;

@@ -37,12 +37,6 @@ double bytes_per_token(const Decoder& decoder) {
   return static_cast<double>(bytes);
 }
 
-int64_t weight_bytes(const Decoder& decoder) {
-  size_t bytes = 0;
-  for (const NamedParameter& named : decoder.parameters()) bytes += bytes_of(*named.parameter);
-  return static_cast<int64_t>(bytes);
-}
-
 std::unique_ptr<Decoder> loaded(Engine& engine, const ModelRequest& request, const JobControl& control) {
   return Checkpoint(request.model, request.nonfinite, control).load(engine, request.dtype);
 }
@@ -57,6 +51,12 @@ ModelSpeed speed_of(const char* what, const ModelRequest& request, const Engine&
 }
 
 }  // namespace
+
+int64_t weight_bytes(const Decoder& decoder) {
+  size_t bytes = 0;
+  for (const NamedParameter& named : decoder.parameters()) bytes += bytes_of(*named.parameter);
+  return static_cast<int64_t>(bytes);
+}
 
 ModelSpeed measure_prefill(Engine& engine, const ModelRequest& request, const JobControl& control) {
   const std::unique_ptr<Decoder> decoder = loaded(engine, request, control);

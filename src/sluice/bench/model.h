@@ -27,6 +27,8 @@ struct ModelSpeed {
   TokenRate rate = {};
 };
 
+int64_t weight_bytes(const Decoder& decoder);
+
 // Tokens of a prompt, 512 by default, beside the machine's arithmetic.
 ModelSpeed measure_prefill(Engine& engine, const ModelRequest& request, const JobControl& control = {});
 

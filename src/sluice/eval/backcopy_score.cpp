@@ -8,6 +8,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/data/backcopy.h"
+#include "sluice/infer/nonfinite_tap.h"
 
 namespace sluice {
 namespace {
@@ -20,7 +21,7 @@ class Scorer {
  public:
   Scorer(const BackcopyChain& chain, BackcopyScore& score) : chain_(chain), score_(score) {}
 
-  // `logits` [letters, V]: what the model says behind every sign but the last.
+  // `logits` [letters, V]: what the model says after every symbol but the last.
   void add(const std::string& text, std::span<const TokenId> ids, const Tensor& logits) {
     for (size_t i = 1; i < ids.size(); ++i) {
       const auto row = logits.values<float>().subspan((i - 1) * static_cast<size_t>(logits.cols()),
@@ -85,7 +86,11 @@ BackcopyScore score_backcopy(const LoadedModel& model, const BackcopyRequest& re
         chain.document(kFirstDocument + static_cast<uint64_t>(i), static_cast<size_t>(request.letters));
     const std::vector<TokenId> ids = letters_of(model, text);
     const Var hidden = model.decoder().forward(context, std::span(ids).first(ids.size() - 1)).y;
-    scorer.add(text, ids, model.decoder().logits(context, hidden).value());
+    const Tensor logits = model.decoder().logits(context, hidden).value();
+    if (!is_finite(logits))
+      throw not_finite("what the model says of a document is", context, model.decoder(), ids)
+          .inside(model.path().string());
+    scorer.add(text, ids, logits);
     control.report("documents", i + 1, request.documents);
   }
   intervener.check_effect();
@@ -103,7 +108,7 @@ nlohmann::ordered_json to_json(const BackcopyScore& score) {
 
 std::string to_text(const BackcopyScore& score) {
   return fmt::format(
-      "behind triggers   {:.4f} of {} copies right, {:.4f} nats per letter\n"
+      "after triggers    {:.4f} of {} copies right, {:.4f} nats per letter\n"
       "elsewhere         {:.4f} nats per letter, {:+.4f} above the chain's own {:.4f}\n"
       "{} documents\n",
       score.copy_accuracy, score.copies, score.copy_nll, score.other_nll, score.excess(), score.chain_nll,

@@ -1,10 +1,11 @@
-// How well a model knows a BackcopyChain (data/backcopy.h): whether it copies behind triggers, and how far it
+// How well a model knows a BackcopyChain (data/backcopy.h): whether it copies after triggers, and how far it
 // is from the chain's own probabilities everywhere else.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "sluice/base/job_control.h"
+#include "sluice/data/backcopy.h"
 #include "sluice/infer/loaded_model.h"
 #include "sluice/probe/intervention.h"
 
@@ -13,13 +14,13 @@ namespace sluice {
 struct BackcopyRequest {
   uint64_t seed = 0;  // of the chain
   int64_t documents = 200;
-  int64_t letters = 126;  // of each
+  int64_t letters = BackcopyChain::kUsualLetters;  // of each
   std::vector<Intervention> interventions = {};
 };
 
 struct BackcopyScore {
   int64_t documents = 0;
-  int64_t copies = 0;        // letters behind a trigger that are a copy
+  int64_t copies = 0;        // letters after a trigger that are a copy
   double copy_accuracy = 0;  // share of them that the model finds likeliest
   double copy_nll = 0;       // nats per letter; the chain's own is 0
   int64_t others = 0;
@@ -31,7 +32,7 @@ struct BackcopyScore {
 nlohmann::ordered_json to_json(const BackcopyScore& score);
 std::string to_text(const BackcopyScore& score);
 
-// On documents far behind those that a corpus of the same seed has. Bad input if a token of the model is not
+// On documents far beyond those that a corpus of the same seed has. Bad input if a token of the model is not
 // a letter.
 BackcopyScore score_backcopy(const LoadedModel& model, const BackcopyRequest& request,
                              const JobControl& control = {});

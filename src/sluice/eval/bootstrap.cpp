@@ -1,6 +1,7 @@
 #include "sluice/eval/bootstrap.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -23,6 +24,7 @@ std::optional<Interval> bootstrap(size_t units, const FigureOfDraw& figure, cons
   for (size_t i = 0; i < figures.size(); ++i) {
     for (size_t j = 0; j < units; ++j) draw[j] = random.below(i * units + j, units);
     figures[i] = figure(draw);
+    if (!std::isfinite(figures[i])) return {};  // some draws say nothing: no share of them is an interval
   }
   std::ranges::sort(figures);
   return Interval{.low = figures[figures.size() * 25 / 1000], .high = figures[figures.size() * 975 / 1000]};

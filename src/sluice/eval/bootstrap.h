@@ -26,7 +26,7 @@ struct BootstrapOptions {
 // results per unit, such as a difference, that looks up both at each index is a paired bootstrap.
 using FigureOfDraw = std::function<double(std::span<const size_t> draw)>;
 
-// 95 % interval; none of fewer than two units, which cannot differ.
+// 95 % interval; none of fewer than two units, which cannot differ, or if the figure of a draw is not finite.
 std::optional<Interval> bootstrap(size_t units, const FigureOfDraw& figure,
                                   const BootstrapOptions& options = {});
 

@@ -7,32 +7,12 @@
 #include <numbers>
 
 #include "sluice/base/error.h"
-#include "sluice/infer/nonfinite_tap.h"
-#include "sluice/infer/positions.h"
+#include "sluice/eval/chunk_pass.h"
 
 namespace sluice {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::vector<ChunkNll> chunk_nlls(const LoadedModel& model, const ChunkedText& text, Probe* probe,
-                                 const JobControl& control) {
-  const Context context = model.context(probe, text.chunks() > 1 ? Packing::Keep : Packing::Once);
-  std::vector<ChunkNll> results;
-  for (int64_t i = 0; i < text.chunks(); ++i) {
-    control.stop_if_cancelled();
-    control.report("chunks", i, text.chunks());
-    const Chunk chunk = text.chunk(i);
-    results.push_back(chunk_nll(context, model.decoder(), chunk));
-    if (!std::isfinite(results.back().sum)) {
-      const auto inputs = std::span(chunk.ids).first(chunk.ids.size() - 1);
-      throw not_finite("the likelihood of the text is", context, model.decoder(), inputs)
-          .inside(model.path().string());
-    }
-  }
-  control.report("chunks", text.chunks(), text.chunks());
-  return results;
-}
 
 std::optional<double> bits_per_byte(const Perplexity& result, const ChunkedText& text) {
   if (text.predicted_bytes.value_or(0) == 0) return {};
@@ -42,9 +22,16 @@ std::optional<double> bits_per_byte(const Perplexity& result, const ChunkedText&
 
 }  // namespace
 
+Perplexity finite_perplexity(const LoadedModel& model, std::span<const ChunkNll> chunks) {
+  Perplexity result = perplexity(chunks);
+  if (std::isfinite(result.ppl)) return result;
+  throw failure({.where = model.path().string(),
+                 .what = "the perplexity of the text is beyond all numbers",
+                 .got = fmt::format("{:.3g} nats per token", result.nll)});
+}
+
 Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, const JobControl& control) {
   const ChunkedText& text = request.text;
-  warn_beyond_positions(model.config(), "a chunk has", text.chunk_length, control);
   // Without an intervention no probe: then values that are only there to be seen are not computed.
   std::optional<Intervener> intervener;
   if (!request.interventions.empty()) intervener.emplace(request.interventions);
@@ -54,14 +41,10 @@ Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, 
                         .stride = text.stride,
                         .begin_of_text = text.begin_of_text,
                         .chunks = {}};
-  evaluation.chunks = chunk_nlls(model, text, intervener ? &*intervener : nullptr, control);
+  for_each_chunk(model, {.text = text, .probe = intervener ? &*intervener : nullptr, .control = control},
+                 [&](const ChunkPass& pass) { evaluation.chunks.push_back(pass.nll); });
   if (intervener) intervener->check_effect();
-  evaluation.perplexity = perplexity(evaluation.chunks);
-  if (!std::isfinite(evaluation.perplexity.ppl)) {
-    throw failure({.where = model.path().string(),
-                   .what = "the perplexity of the text is beyond all numbers",
-                   .got = fmt::format("{:.3g} nats per token", evaluation.perplexity.nll)});
-  }
+  evaluation.perplexity = finite_perplexity(model, evaluation.chunks);
   evaluation.bits_per_byte = bits_per_byte(evaluation.perplexity, text);
   return evaluation;
 }

@@ -41,6 +41,9 @@ std::string to_text(const Evaluation& evaluation);
 Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request,
                     const JobControl& control = {});
 
+// Of chunks that the model was run on. Fails if it is beyond all numbers.
+Perplexity finite_perplexity(const LoadedModel& model, std::span<const ChunkNll> chunks);
+
 // The first of two evaluations of the same chunks, with how it differs from the other.
 Evaluation compared(Evaluation evaluation, const Evaluation& base);
 

@@ -26,13 +26,11 @@ std::vector<float> row_losses(const Context& context, const Decoder& decoder, co
   return losses;
 }
 
-// Of the targets from `counted` on; those before it stay 0.
-std::vector<float> token_losses(const Context& context, const Decoder& decoder, const PredictedTokens& tokens,
-                                size_t counted = 0) {
-  const Var hidden = decoder.forward(context, tokens.inputs, tokens.sequences).y;
+// Of the targets from `counted` on, some rows of `hidden` at a time; those before it stay 0.
+std::vector<float> losses_of(const Context& context, const Decoder& decoder, const Tensor& hidden,
+                             std::span<const TokenId> targets, size_t counted = 0) {
   const auto width = static_cast<size_t>(hidden.cols());
-  const auto values = hidden.value().values<float>();
-  std::vector<float> losses(tokens.targets.size());
+  std::vector<float> losses(targets.size());
   // A probe that wants the logits has to get those of all tokens at once.
   const bool all = is_probed(context, {TapName::kNoLayer, points::kLogits});
   const size_t step = all ? losses.size() : size_t{kLogitRows};
@@ -40,11 +38,17 @@ std::vector<float> token_losses(const Context& context, const Decoder& decoder, 
     const size_t rows = std::min(step, losses.size() - first);
     const Tensor piece =
         Tensor::from<float>(context.engine.pool(), {static_cast<int64_t>(rows), hidden.cols()},
-                            values.subspan(first * width, rows * width));
-    std::ranges::copy(row_losses(context, decoder, piece, tokens.targets.subspan(first, rows)),
+                            hidden.values<float>().subspan(first * width, rows * width));
+    std::ranges::copy(row_losses(context, decoder, piece, targets.subspan(first, rows)),
                       losses.begin() + static_cast<std::ptrdiff_t>(first));
   }
   return losses;
+}
+
+std::vector<float> token_losses(const Context& context, const Decoder& decoder, const PredictedTokens& tokens,
+                                size_t counted = 0) {
+  const Tensor hidden = decoder.forward(context, tokens.inputs, tokens.sequences).y.value();
+  return losses_of(context, decoder, hidden, tokens.targets, counted);
 }
 
 // Some of the chunks, by index.
@@ -86,6 +90,11 @@ ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<con
 }
 
 ChunkNll chunk_nll(const Context& context, const Decoder& decoder, const Chunk& chunk) {
+  const std::vector<float> losses = predicted_losses(context, decoder, chunk);
+  return {.sum = std::accumulate(losses.begin(), losses.end(), 0.0), .tokens = chunk.predicted};
+}
+
+std::vector<float> predicted_losses(const Context& context, const Decoder& decoder, const Chunk& chunk) {
   if (chunk.predicted == 0) return {};
   const std::span<const TokenId> ids(chunk.ids);
   // The last token predicts nothing that is known.
@@ -94,8 +103,12 @@ ChunkNll chunk_nll(const Context& context, const Decoder& decoder, const Chunk& 
       .inputs = ids.first(ids.size() - 1), .targets = ids.subspan(1), .sequences = one};
   const size_t counted = tokens.targets.size() - static_cast<size_t>(chunk.predicted);
   const std::vector<float> losses = token_losses(context, decoder, tokens, counted);
-  return {.sum = std::accumulate(losses.begin() + static_cast<std::ptrdiff_t>(counted), losses.end(), 0.0),
-          .tokens = chunk.predicted};
+  return {losses.begin() + static_cast<std::ptrdiff_t>(counted), losses.end()};
+}
+
+std::vector<float> next_token_losses(const Context& context, const Decoder& decoder, const Tensor& hidden,
+                                     std::span<const TokenId> ids) {
+  return losses_of(context, decoder, hidden, ids.subspan(1));
 }
 
 Perplexity perplexity(std::span<const ChunkNll> chunks) {

@@ -19,6 +19,9 @@ struct ChunkNll {
 
 ChunkNll chunk_nll(const Context& context, const Decoder& decoder, const Chunk& chunk);
 
+// The same token by token.
+std::vector<float> predicted_losses(const Context& context, const Decoder& decoder, const Chunk& chunk);
+
 // Of every token but the first, which nothing predicts.
 ChunkNll chunk_nll(const Context& context, const Decoder& decoder, std::span<const TokenId> ids);
 
@@ -31,6 +34,10 @@ struct PredictedTokens {
 // Of each sequence, all of them in one pass.
 std::vector<ChunkNll> sequence_nlls(const Context& context, const Decoder& decoder,
                                     const PredictedTokens& tokens);
+
+// Of a sequence's tokens but the first, from the output of the final norm for all of them, [N, D].
+std::vector<float> next_token_losses(const Context& context, const Decoder& decoder, const Tensor& hidden,
+                                     std::span<const TokenId> ids);
 
 struct Perplexity {
   int64_t tokens = 0;  // predicted

@@ -1,0 +1,192 @@
+#include "sluice/analysis/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sluice/base/error.h"
+#include "sluice/model/count.h"
+
+namespace sluice {
+namespace {
+
+constexpr int64_t kContextTokens = 8;  // before a token that is shown; half as many behind it
+
+int64_t standard_inputs(const TextSource& source) {
+  const auto* files = std::get_if<DataFiles>(&source);
+  return files == nullptr ? 0 : std::ranges::count(files->paths, "-");
+}
+
+void check_readable(const StudyRequest& request) {
+  if (request.models.empty()) throw usage_error({.where = "MODEL", .what = "no model is given"});
+  const int64_t inputs =
+      standard_inputs(request.source) + (request.second ? standard_inputs(*request.second) : 0);
+  if (inputs > 1 || (inputs == 1 && request.models.size() > 1))
+    throw usage_error({.where = "-", .what = "standard input can be read only once, for one model"});
+}
+
+// Without a slash at its end.
+std::filesystem::path directory_named(const std::string& path) {
+  const std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+// "runs/a/best" and "runs/b/best" are called "a/best" and "b/best".
+std::vector<std::string> names_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    const std::filesystem::path whole = directory_named(path);
+    std::string name = whole.filename().string();
+    const auto confusable = [&](const std::string& other) {
+      return directory_named(other) != whole && directory_named(other).filename() == whole.filename();
+    };
+    if (std::ranges::any_of(paths, confusable))
+      name = (whole.parent_path().filename() / whole.filename()).string();
+    const auto taken = std::ranges::count(names, name);
+    names.push_back(taken == 0 ? name : fmt::format("{} ({})", name, names.size() + 1));
+  }
+  return names;
+}
+
+std::string context_of(const LoadedModel& model, const Chunk& chunk, int64_t position) {
+  const std::span<const TokenId> ids(chunk.ids);
+  const int64_t begin = std::max<int64_t>(0, position - kContextTokens);
+  const int64_t end = std::min(std::ssize(ids), position + 1 + kContextTokens / 2);
+  const auto part = [&](int64_t from, int64_t to) {
+    return model.decode(ids.subspan(static_cast<size_t>(from), static_cast<size_t>(to - from)));
+  };
+  return part(begin, position) + "[" + part(position, position + 1) + "]" + part(position + 1, end);
+}
+
+void add_contexts(Look& look, const LoadedModel& model, const ChunkedText& text) {
+  if (!model.has_tokenizer()) return;
+  for (GateLayerRelations& layer : look.relations)
+    for (GateHeadRelations& head : layer.by_head)
+      for (GateExtremes* extremes : {&head.open, &head.closed})
+        for (GateMoment& moment : extremes->moments())
+          moment.context = context_of(model, text.chunk(moment.sequence), moment.position);
+}
+
+std::vector<TokenId> prompt_ids(const LoadedModel& model, const StudyRequest::Prompt& prompt,
+                                const ChunkedText& text) {
+  std::vector<TokenId> ids = prompt.text ? model.encode(*prompt.text) : text.chunk(0).ids;
+  if (ids.empty()) throw usage_error({.where = "--prompt", .what = "has no token"});
+  if (!prompt.text) ids.resize(std::min(ids.size(), static_cast<size_t>(prompt.tokens)));
+  return ids;
+}
+
+std::vector<int64_t> map_layers(const StudyRequest::Prompt& prompt, int64_t layers) {
+  if (!prompt.map_layers) return spread_layers(layers);
+  if (prompt.map_layers->largest() >= layers) {
+    throw usage_error({.where = "--layers",
+                       .what = "the model does not have this layer",
+                       .expected = fmt::format("0 to {}", layers - 1),
+                       .got = std::to_string(prompt.map_layers->largest())});
+  }
+  std::vector<int64_t> chosen;
+  for (int64_t layer = 0; layer < layers; ++layer)
+    if (prompt.map_layers->contains(layer)) chosen.push_back(layer);
+  return chosen;
+}
+
+bool has_output_gate(const ModelConfig& config) {
+  return std::ranges::any_of(config.gates,
+                             [](const GateSpec& gate) { return gate.position == GatePosition::G1; });
+}
+
+// Everything that a model is asked, read before it runs: what cannot be read must not cost a pass.
+struct PreparedStudy {
+  LookRequest look;
+  std::optional<PromptMapRequest> prompt = {};
+  std::vector<LabelledSamples> types = {};
+  std::optional<LookRequest> second = {};
+};
+
+std::vector<LabelledSamples> prepare_types(const LoadedModel& model, const StudyRequest& request,
+                                           const JobControl& control) {
+  std::vector<LabelledSamples> types;
+  if (request.types.empty() || !has_output_gate(model.config())) return types;
+  if (!model.has_tokenizer()) {
+    control.warn("{}: no tokenizer, so types of text are not compared", model.path().string());
+    return types;
+  }
+  for (const LabelledTexts& type : request.types)
+    types.push_back(samples_of(model, type, request.type_length));
+  return types;
+}
+
+PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, const JobControl& control) {
+  const std::vector<Intervention> changes = parse_interventions(request.interventions, model.config());
+  const auto look_at = [&](const TextSource& source, const ChunkOptions& chunks) {
+    return LookRequest{
+        .text = read_chunks(model, source, chunks, control), .interventions = changes, .key = request.key};
+  };
+  PreparedStudy prepared{.look = look_at(request.source, request.chunks)};
+  if (request.second) prepared.second = look_at(*request.second, request.second_chunks);
+  prepared.types = prepare_types(model, request, control);
+  if (request.prompt) {
+    prepared.prompt = PromptMapRequest{.ids = prompt_ids(model, *request.prompt, prepared.look.text),
+                                       .map_layers = map_layers(*request.prompt, model.decoder().layers()),
+                                       .map_heads = request.prompt->map_heads,
+                                       .interventions = changes,
+                                       .packing = Packing::Keep};
+  }
+  return prepared;
+}
+
+StudiedModel study_model(const LoadedModel& model, const StudyRequest& request, const PreparedStudy& prepared,
+                         const JobControl& control) {
+  StudiedModel studied;
+  studied.parameters = count_parameters(model.config()).total();
+  studied.look = look(model, prepared.look, control);
+  add_contexts(studied.look, model, prepared.look.text);
+  if (prepared.prompt) {
+    studied.prompt = map_prompt(model, *prepared.prompt, control);
+    if (request.prompt->lens && prepared.prompt->ids.size() > 1)
+      studied.lens = logit_lens(model, {prepared.prompt->ids, prepared.prompt->interventions}, control);
+  }
+  if (!prepared.types.empty())
+    studied.types = compare_input_types(model, {prepared.types, prepared.look.interventions}, control);
+  if (prepared.second) studied.second = look(model, *prepared.second, control);
+  return studied;
+}
+
+void check_same_text(const Study& study, const LookRequest& next, const std::string& path) {
+  if (study.models.empty() || study.models.front().look.text_checksum == checksum_of(next.text)) return;
+  throw bad_input({.where = path,
+                   .what = fmt::format("does not see the same tokens as {}", study.models.front().name),
+                   .hint = "a paired comparison needs models with the same tokenizer"});
+}
+
+}  // namespace
+
+Study study_models(Engine& engine, const StudyRequest& request, const JobControl& control) {
+  check_readable(request);
+  Study study{.interventions = request.interventions};
+  const std::vector<std::string> names = names_of(request.models);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const LoadedModel model(engine, request.models[i], request.options, control);
+    const PreparedStudy prepared = prepare(model, request, control);
+    if (request.text == TextMatch::Same) check_same_text(study, prepared.look, request.models[i]);
+    study.models.push_back(study_model(model, request, prepared, control));
+    study.models.back().name = names[i];
+  }
+  return study;
+}
+
+nlohmann::ordered_json to_json(const Study& study) {
+  nlohmann::ordered_json models = nlohmann::ordered_json::array();
+  for (const StudiedModel& model : study.models) {
+    nlohmann::ordered_json json = {{"name", model.name}, {"parameters", model.parameters}};
+    json.update(to_json(model.look));
+    if (!model.prompt.ids.empty()) json["prompt"] = to_json(model.prompt);
+    if (model.lens) json["lens"] = to_json(*model.lens);
+    if (model.types) json["input_types"] = to_json(*model.types);
+    if (model.second) json["second_text"] = to_json(*model.second);
+    models.push_back(std::move(json));
+  }
+  return {{"interventions", study.interventions}, {"models", std::move(models)}};
+}
+
+}  // namespace sluice
