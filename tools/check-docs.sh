@@ -40,6 +40,7 @@ is_no_path() {
     config.json | tokenizer.json | model.safetensors.index.json) return 0 ;; # of a model directory
     generation_config.json | tokenizer_config.json | special_tokens_map.json) return 0 ;; # likewise
     state.json | held-out.json | result.json) return 0 ;;                    # of a run or a sweep
+    report.md | report.json) return 0 ;;                                     # of a report
     ../shared | ../shared/* | build/* | ./build/* | out/* | ./out/*) return 0 ;;
   esac
   [[ $1 =~ ^[0-9./]+$ ]]

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "sluice/ablate/sweep.h"
+#include "sluice/analysis/comparison.h"
 #include "sluice/analysis/pulse.h"
+#include "sluice/analysis/study.h"
 #include "sluice/base/build_info.h"
 #include "sluice/base/error.h"
 #include "sluice/base/job_control.h"
@@ -11,6 +13,7 @@
 #include "sluice/data/synth_corpus.h"
 #include "sluice/data/tokenize.h"
 #include "sluice/data/tokenizer_training.h"
+#include "sluice/eval/backcopy_score.h"
 #include "sluice/eval/evaluate.h"
 #include "sluice/infer/loaded_model.h"
 #include "sluice/model/conversion.h"
@@ -22,5 +25,7 @@
 #include "sluice/probe/capture.h"
 #include "sluice/probe/generate_text.h"
 #include "sluice/probe/trace.h"
+#include "sluice/report/study_report.h"
+#include "sluice/report/write_report.h"
 #include "sluice/train/training.h"
 #include "sluice/train/training_plan.h"

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
 
-#include "sluice/ablate/statistics.h"
 #include "sluice/base/csv.h"
 
 namespace sluice {
@@ -16,20 +13,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A number of the last validation, as a column.
-struct Column {
-  const char* key;  // as in metrics.jsonl
-  const char* title;
-  int digits;
-  double (*value)(const Validation&);  // NaN: the run does not have it
-  bool is_compared = true;             // with the first variant; a baseline has no gates to compare
-};
-
 double unless_ungated(const Validation& validation, double value) {
   return validation.pulse.gated ? value : std::nan("");
 }
 
-constexpr Column kColumns[] = {
+constexpr SweepColumn kColumns[] = {
     {"validation_loss", "val. loss", 4, [](const Validation& v) { return v.loss; }},
     {"validation_ppl", "val. ppl", 3, [](const Validation& v) { return v.ppl(); }},
     {"sink", "sink", 4, [](const Validation& v) { return v.pulse.sink; }},
@@ -40,13 +28,27 @@ constexpr Column kColumns[] = {
      false}};
 
 // None if the run does not have it: a baseline has no gates, and a perplexity may be beyond all numbers.
-std::optional<double> value_of(const SweepRun& run, const Column& column) {
+std::optional<double> value_of(const SweepRun& run, const SweepColumn& column) {
   if (!run.outcome || !run.outcome->validation) return {};
   const double value = column.value(*run.outcome->validation);
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-std::optional<MeanInterval> over_seeds(const std::vector<SweepRun>& runs, const Column& column) {
+bool has_diverged(const SweepRun& run) {
+  return !run.outcome;
+}
+
+int64_t run_spikes(const SweepRun& run) {
+  return run.outcome ? run.outcome->state.losses.spikes : 0;
+}
+
+}  // namespace
+
+std::span<const SweepColumn> sweep_columns() {
+  return kColumns;
+}
+
+std::optional<MeanInterval> over_seeds(const std::vector<SweepRun>& runs, const SweepColumn& column) {
   std::vector<double> values;
   for (const SweepRun& run : runs) {
     if (const auto value = value_of(run, column)) values.push_back(*value);
@@ -58,7 +60,7 @@ std::optional<MeanInterval> over_seeds(const std::vector<SweepRun>& runs, const 
 // Runs with the same seed see the same text in the same order: what they differ by is the variant's doing,
 // and varies less than either.
 std::optional<MeanInterval> paired_difference(const SweepVariant& variant, const SweepVariant& first,
-                                              const Column& column) {
+                                              const SweepColumn& column) {
   std::vector<double> differences;
   for (const SweepRun& run : variant.runs) {
     for (const SweepRun& other : first.runs) {
@@ -70,19 +72,17 @@ std::optional<MeanInterval> paired_difference(const SweepVariant& variant, const
   return mean_interval(differences);
 }
 
-bool has_diverged(const SweepRun& run) {
-  return !run.outcome;
-}
-
-int64_t spikes_of(const SweepRun& run) {
-  return run.outcome ? run.outcome->state.losses.spikes : 0;
-}
-
 int64_t spikes_of(const std::vector<SweepRun>& runs) {
   int64_t sum = 0;
-  for (const SweepRun& run : runs) sum += spikes_of(run);
+  for (const SweepRun& run : runs) sum += run_spikes(run);
   return sum;
 }
+
+int64_t diverged_of(const std::vector<SweepRun>& runs) {
+  return std::ranges::count_if(runs, has_diverged);
+}
+
+namespace {
 
 // Of the runs that came to their end.
 std::optional<double> seconds_per_run(const std::vector<SweepRun>& runs) {
@@ -131,7 +131,7 @@ ordered_json interval_json(const MeanInterval& interval) {
 
 ordered_json difference_json(const SweepVariant& variant, const SweepVariant& first) {
   ordered_json json = {{"against", first.point.name()}};
-  for (const Column& column : kColumns) {
+  for (const SweepColumn& column : kColumns) {
     if (!column.is_compared) continue;
     if (const auto interval = paired_difference(variant, first, column))
       json[column.key] = interval_json(*interval);
@@ -142,12 +142,12 @@ ordered_json difference_json(const SweepVariant& variant, const SweepVariant& fi
 ordered_json variant_json(const SweepVariant& variant) {
   ordered_json json = {
       {"name", variant.point.name()}, {"changes", variant.point.changes}, {"parameters", variant.parameters}};
-  for (const Column& column : kColumns) {
+  for (const SweepColumn& column : kColumns) {
     if (const auto interval = over_seeds(variant.runs, column)) json[column.key] = interval_json(*interval);
   }
   if (const auto seconds = seconds_per_run(variant.runs)) json["seconds_per_run"] = *seconds;
   json["spikes"] = spikes_of(variant.runs);
-  json["diverged"] = std::ranges::count_if(variant.runs, has_diverged);
+  json["diverged"] = diverged_of(variant.runs);
   json["runs"] = ordered_json::array();
   for (const SweepRun& run : variant.runs) json["runs"].push_back(run_json(run));
   return json;
@@ -167,12 +167,12 @@ std::string differences_text(const SweepResult& result) {
   const SweepVariant& first = result.variants.front();
   std::string text = fmt::format("\nDifferences from {}, paired by seed:\n{:<{}}{:>6}", first.point.name(),
                                  "variant", name_width(result), "pairs");
-  for (const Column& column : kColumns)
+  for (const SweepColumn& column : kColumns)
     if (column.is_compared) text += right(column.title, kWidth);
   for (const SweepVariant& each : std::span(result.variants).subspan(1)) {
     const auto losses = paired_difference(each, first, kColumns[0]);
     text += fmt::format("\n{:<{}}{:>6}", each.point.name(), name_width(result), losses ? losses->count : 0);
-    for (const Column& column : kColumns)
+    for (const SweepColumn& column : kColumns)
       if (column.is_compared)
         text += right(signed_cell(paired_difference(each, first, column), column.digits), kWidth);
   }
@@ -193,16 +193,15 @@ ordered_json to_json(const SweepResult& result) {
 std::string to_text(const SweepResult& result) {
   const size_t names = name_width(result);
   std::string text = fmt::format("{:<{}}{:>6}{:>12}{:>9}", "variant", names, "runs", "parameters", "min/run");
-  for (const Column& column : kColumns) text += right(column.title, kWidth);
+  for (const SweepColumn& column : kColumns) text += right(column.title, kWidth);
   text += right("spikes", 8) + right("diverged", 10) + "\n";
   for (const SweepVariant& each : result.variants) {
     const std::optional<double> seconds = seconds_per_run(each.runs);
     text += fmt::format("{:<{}}{:>6}{:>12}{:>9}", each.point.name(), names, each.runs.size(), each.parameters,
                         seconds ? fmt::format("{:.1f}", *seconds / 60) : "-");
-    for (const Column& column : kColumns)
+    for (const SweepColumn& column : kColumns)
       text += right(cell(over_seeds(each.runs, column), column.digits), kWidth);
-    text +=
-        fmt::format("{:>8}{:>10}\n", spikes_of(each.runs), std::ranges::count_if(each.runs, has_diverged));
+    text += fmt::format("{:>8}{:>10}\n", spikes_of(each.runs), diverged_of(each.runs));
   }
   return text + differences_text(result) +
          "\n±: half of the 95 % interval over seeds (Student's t). Figures are of each run's last "
@@ -211,16 +210,16 @@ std::string to_text(const SweepResult& result) {
 
 std::string sweep_csv(const SweepResult& result) {
   std::string text = "variant,seed";
-  for (const Column& column : kColumns) text += fmt::format(",{}", column.key);
+  for (const SweepColumn& column : kColumns) text += fmt::format(",{}", column.key);
   text += ",spikes,diverged,parameters,seconds\n";
   for (const SweepVariant& variant : result.variants) {
     for (const SweepRun& run : variant.runs) {
       text += fmt::format("{},{}", csv_cell(variant.point.name()), run.seed);
-      for (const Column& column : kColumns) {
+      for (const SweepColumn& column : kColumns) {
         const std::optional<double> value = value_of(run, column);
         text += value ? fmt::format(",{}", *value) : ",";
       }
-      text += fmt::format(",{},{},{},{}\n", spikes_of(run), has_diverged(run) ? 1 : 0, variant.parameters,
+      text += fmt::format(",{},{},{},{}\n", run_spikes(run), has_diverged(run) ? 1 : 0, variant.parameters,
                           run.outcome ? fmt::format("{:.3f}", run.outcome->state.seconds) : "");
     }
   }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sluice/bench/look.h"
 #include "sluice/bench/model.h"
 #include "sluice/bench/neighbour.h"
 #include "sluice/bench/peaks.h"
@@ -62,6 +63,8 @@ void run(const BenchOptions& options, const Session& session) {
     return print_result(session,
                         bench::measure_tokenizer({options.model, options.data, repetitions}, control));
   }
+  if (what == "look")
+    return print_result(session, bench::measure_look(engine, model_request(options, session), control));
   const auto measure_model = what == "prefill" ? bench::measure_prefill : bench::measure_decode;
   print_result(session, measure_model(engine, model_request(options, session), control));
 }
@@ -83,7 +86,8 @@ Command bench_command() {
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
-                   "sluice bench decode path/to/model --dtype int8", "sluice bench train --json",
+                   "sluice bench decode path/to/model --dtype int8",
+                   "sluice bench look path/to/model --dtype bf16", "sluice bench train --json",
                    "sluice bench train tiny-elementwise --set batch_tokens=8192",
                    "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
       .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "

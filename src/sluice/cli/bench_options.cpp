@@ -25,6 +25,7 @@ const std::vector<Part> kParts = {
     {"ops", "what is bounded by memory", {Takes::Repeat, Takes::Shape}, "TOKENSxHIDDENxVOCABULARY"},
     {"prefill", "reading a prompt", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"decode", "generating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
+    {"look", "measuring gates and attention beside evaluating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"train", "whole steps", {Takes::Config, Takes::Repeat}},
     {"neighbour", "training beside a busy process", {Takes::Config, Takes::Repeat}},
     {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
@@ -71,7 +72,8 @@ void declare(Options& options, BenchOptions& target) {
       Presence::Optional, target.model);
   options.integer({.name = "--tokens",
                    .value = "N",
-                   .text = "Tokens of the prompt (prefill, default: 512) or new ones (decode, default: 32)",
+                   .text = "Tokens of the prompt (prefill, default: 512), of a chunk (look, default: 512) or "
+                           "new ones (decode, default: 32)",
                    .low = 2,
                    .high = 1 << 20},
                   target.tokens);

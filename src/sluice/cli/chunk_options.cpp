@@ -17,7 +17,7 @@ BeginOfText begin_named(const std::string& word) {
 
 }  // namespace
 
-void ChunkingOptions::declare(Options& options) {
+void ChunkingOptions::declare(Options& options, Overlap overlap) {
   options.integer({.name = "--chunk",
                    .value = "N",
                    .text = "Tokens per chunk, what the model sees at once (default: 512)",
@@ -30,13 +30,15 @@ void ChunkingOptions::declare(Options& options) {
                    .low = 1,
                    .high = kMaxChunks},
                   at_most);
-  options.integer({.name = "--stride",
-                   .value = "N",
-                   .text = "Begin a chunk every N tokens and predict only what the one before did not have "
-                           "(default: chunks do not overlap)",
-                   .low = 1,
-                   .high = kMaxLength},
-                  stride);
+  if (overlap == Overlap::Possible) {
+    options.integer({.name = "--stride",
+                     .value = "N",
+                     .text = "Begin a chunk every N tokens and predict only what the one before did not have "
+                             "(default: chunks do not overlap)",
+                     .low = 1,
+                     .high = kMaxLength},
+                    stride);
+  }
   options.choice({.name = "--bos",
                   .value = "WHERE",
                   .text = "Put the model's begin-of-text token before the text, or before every chunk: none, "
@@ -57,10 +59,10 @@ ChunkOptions ChunkingOptions::chunks() const {
   return options;
 }
 
-ChunkOptions ChunkingOptions::of_held_out() const {
+ChunkOptions ChunkingOptions::of_held_out(const std::string& command) const {
   if (length || stride || !begin_of_text.empty()) {
     throw usage_error(
-        {.where = "eval",
+        {.where = command,
          .what = "--held-out takes none of --chunk, --stride and --bos: chunks are the run's sequences"});
   }
   return {.at_most = at_most.value_or(kMaxChunks)};

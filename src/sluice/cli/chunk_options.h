@@ -10,13 +10,15 @@ struct ChunkingOptions {
   std::optional<std::int64_t> length = {}, at_most = {}, stride = {};
   std::string begin_of_text = {};  // empty: not given
 
-  void declare(Options& options);
+  // Whether chunks may overlap: then there is --stride.
+  enum class Overlap { None, Possible };
+  void declare(Options& options, Overlap overlap);
 
   // Usage error for a stride that would leave tokens out.
   ChunkOptions chunks() const;
 
   // Of what a run held out: its sequences, all of them unless --chunks says how many.
-  ChunkOptions of_held_out() const;
+  ChunkOptions of_held_out(const std::string& command) const;
 };
 
 }  // namespace sluice::cli

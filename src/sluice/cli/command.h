@@ -27,8 +27,9 @@ struct CommonOptions {
 // What a command runs with.
 struct Session {
   const CommonOptions& options;
-  std::ostream& out;  // results
-  Log& log;           // everything else
+  std::ostream& out;              // results
+  Log& log;                       // everything else
+  std::string command_line = {};  // as one would type it again, for reports
 };
 
 using Action = std::function<void(const Session&)>;

@@ -5,13 +5,16 @@
 
 namespace sluice::cli {
 
+Command attention_command();
 Command bench_command();
+Command compare_command();
 Command completion_command();
 Command convert_command();
 Command data_command();
 Command demo_command();
 Command doctor_command();
 Command eval_command();
+Command gates_command();
 Command generate_command();
 Command help_command();
 Command init_command();
@@ -19,6 +22,7 @@ Command params_command();
 Command plot_command();
 Command sweep_command();
 Command tokenizer_command();
+Command tokens_command();
 Command trace_command();
 Command train_command();
 

@@ -5,6 +5,7 @@
 #include "sluice/cli/data_options.h"
 #include "sluice/cli/overwriting.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/data/backcopy.h"
 #include "sluice/data/synth_corpus.h"
 #include "sluice/data/token_shard_report.h"
 #include "sluice/data/tokenize.h"
@@ -18,7 +19,8 @@ void synthesise(const DataOptions& options, const Session& session) {
                              .seed = static_cast<uint64_t>(options.seed.value_or(0)),
                              .bytes = options.bytes};
   request.documents = options.documents.value_or(request.documents);
-  if (options.is_backcopy()) request.backcopy_letters = options.letters.value_or(126);
+  if (options.is_backcopy())
+    request.backcopy_letters = options.letters.value_or(BackcopyChain::kUsualLetters);
   const SynthCorpus corpus = write_synth_corpus(request, job_control(session));
   print_result(session, corpus);
 }

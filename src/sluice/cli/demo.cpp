@@ -8,6 +8,7 @@
 #include "sluice/cli/training.h"
 #include "sluice/cli/use_case.h"
 #include "sluice/report/demo_report.h"
+#include "sluice/report/report_header.h"
 
 namespace sluice::cli {
 namespace {
@@ -26,10 +27,12 @@ std::string free_name() {
   return name;
 }
 
-DemoResult demo(const DemoRequest& request, const Session& session) {
-  Engine engine(session.options.engine());
+DemoResult demo(Engine& engine, const DemoRequest& request, const Session& session) {
   TrainingDisplay display(engine, session.log);
   DemoObserver observer{.run = display.observer()};
+  observer.nursery_begins = [&](int64_t documents) {
+    display.info("making {} documents of a nursery for attention sinks", documents);
+  };
   observer.corpus_begins = [&](int64_t bytes) {
     display.info("making {} MB of text and a tokenizer", bytes / 1'000'000);
   };
@@ -41,12 +44,14 @@ DemoResult demo(const DemoRequest& request, const Session& session) {
 
 void run(const DemoOptions& request, const Session& session) {
   const std::string out = request.out.empty() ? free_name() : request.out;
+  Engine engine(session.options.engine());
   const DemoResult result =
-      demo({.out = out,
+      demo(engine,
+           {.out = out,
             .steps = request.steps,
             .precision = session.options.dtype == "f32" ? Precision::F32 : Precision::Bf16},
            session);
-  write_demo_report(result);
+  write_demo_report(result, report_header(engine, session.command_line));
   print_result(session, result);
   session.log.info(
       "the report is in {0}/report.html (as text: report.txt), the curves in {0}/curves.svg, "
@@ -60,12 +65,14 @@ Action declare_demo(Options& options) {
                 .value = "DIR",
                 .text = "Where everything goes (default: sluice-demo, or sluice-demo-2 and so on)"},
                request->out);
-  options.integer({.name = "--steps",
-                   .value = "N",
-                   .text = "Training steps of each model (default: 300)",
-                   .low = 1,
-                   .high = 1000000},
-                  request->steps);
+  options.integer(
+      {.name = "--steps",
+       .value = "N",
+       .text =
+           "Training steps of each model of the text; the nursery takes five times as many (default: 300)",
+       .low = 1,
+       .high = 1000000},
+      request->steps);
   return [request](const Session& session) { run(*request, session); };
 }
 
@@ -74,15 +81,21 @@ Action declare_demo(Options& options) {
 Command demo_command() {
   return {
       .name = "demo",
-      .summary = "Train a baseline and gated models on made-up text and compare them",
+      .summary = "Grow an attention sink, see what a gate does to it, and compare gated models of text",
       .description =
-          "Makes a corpus, trains a tokenizer, a baseline, a headwise and an elementwise gated model of the "
+          "First a nursery: letters that follow each other by a table, with copies that take a head "
+          "(sluice data synth --kind backcopy), on which a small baseline and one with a gate per head are "
+          "trained, "
+          "scored and looked at: attention sink by layer and head, largest activation, an attention map of "
+          "each, and "
+          "what stored runs of other seeds say. Then it makes a corpus, trains a tokenizer, a baseline, a "
+          "headwise and an elementwise gated model of the "
           "same size on it, and shows what tells them apart: perplexity, attention sink, massive activation, "
-          "gates, loss spikes, speed. Leaves report.html with the training curves, curves.svg, report.txt "
-          "and "
-          "result.json. Takes a few minutes.",
+          "gates, loss spikes, speed. Leaves report.html with tables and figures (also as report.md and "
+          "report.txt), each figure as SVG and PNG, a CSV per table and result.json. Takes a few minutes.",
       .examples = {"sluice demo", "sluice demo --out my-demo --steps 1000"},
-      .dtype = {.text = "Products in bf16 or f32 (default: bf16)", .words = {"f32", "bf16"}},
+      .dtype = {.text = "Products of the text's models in bf16 or f32 (default: bf16)",
+                .words = {"f32", "bf16"}},
       .declare = declare_demo};
 }
 

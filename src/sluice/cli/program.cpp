@@ -22,6 +22,29 @@ namespace {
        .hint = suggestion.empty() ? "options come after the command: sluice COMMAND [options]" : suggestion});
 }
 
+// What a shell would take as one word and leave as it is.
+bool is_plain_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=,.:/@%";
+  return !text.empty() && text.find_first_not_of(kPlain) == std::string::npos;
+}
+
+std::string shell_word(const std::string& text) {
+  if (is_plain_word(text)) return text;
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') quoted += "'\\'";  // out of the quotes, a quote, and in again
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string command_line_of(const std::vector<std::string>& arguments) {
+  std::string line = "sluice";
+  for (const std::string& argument : arguments) line += " " + shell_word(argument);
+  return line;
+}
+
 void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& messages) {
   if (arguments.empty()) {
     throw usage_error({.what = "no command given", .hint = "sluice help lists the commands"});
@@ -44,7 +67,7 @@ void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std:
   // A set that cannot run is refused even by commands that compute nothing.
   if (!declared.common->isa.empty()) choose_isa(detect_cpu(), declared.common->engine().isa);
   Log log(declared.common->quiet ? LogLevel::Quiet : LogLevel::Normal, messages);
-  declared.action({*declared.common, out, log});
+  declared.action({*declared.common, out, log, command_line_of(arguments)});
 }
 
 }  // namespace

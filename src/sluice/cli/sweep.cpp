@@ -1,13 +1,11 @@
-#include <fmt/format.h>
-
-#include <ostream>
-
 #include "sluice/ablate/sweep_table.h"
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/training_options.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/report/report_header.h"
+#include "sluice/report/sweep_report.h"
 
 namespace sluice::cli {
 namespace {
@@ -20,9 +18,9 @@ struct SweepOptions : TrainingOptions {
 
 std::vector<GridAxis> axes_of(const SweepOptions& request, const Session& session) {
   std::vector<GridAxis> axes;
-  for (const std::string& text : request.vary) axes.push_back(parse_grid_axis(text, "--vary"));
-  for (const GridAxis& axis : axes) {
-    if (axis.key == "dtype" && !session.options.dtype.empty())
+  for (const std::string& text : request.vary) {
+    axes.push_back(parse_grid_axis(text, "--vary"));
+    if (axes.back().key == "dtype" && !session.options.dtype.empty())
       throw usage_error({.where = "--vary dtype", .what = "does not go with --dtype"});
   }
   return axes;
@@ -38,7 +36,9 @@ SweepResult sweep(const SweepRequest& request, const Session& session) {
   observer.run_diverged = [&](const SweepRun& run, const Divergence& divergence) {
     display.warn("{}: {}", run.directory.string(), divergence.what());
   };
-  return run_sweep(engine, request, training_control(session), observer);
+  SweepResult result = run_sweep(engine, request, training_control(session), observer);
+  write_sweep_report(result, request, report_header(engine, session.command_line));
+  return result;
 }
 
 void run(const SweepOptions& request, const Session& session) {
@@ -56,7 +56,7 @@ void run(const SweepOptions& request, const Session& session) {
   print_result(session, result);
   if (result.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted, {.what = "the sweep was stopped", .hint = "--resume goes on"});
-  session.log.info("the figures are in {0}/result.json and {0}/table.csv", request.out);
+  session.log.info("the report is in {0}/report.html, the runs in {0}/table.csv", request.out);
 }
 
 Action declare_sweep(Options& options) {
@@ -81,19 +81,19 @@ Action declare_sweep(Options& options) {
 }  // namespace
 
 Command sweep_command() {
-  return {.name = "sweep",
-          .summary = "Train a grid of variants and compare them over seeds",
-          .description =
-              "Trains every combination of the --vary values with several seeds, one run after another, each "
-              "in a directory of its own, and prints validation loss with its 95 % interval over the seeds, "
-              "sink, activation, gates and spikes. A run that diverges is counted and the others go on. "
-              "Ctrl-C saves; --resume goes on, and takes more values or seeds than before.",
-          .examples = {"sluice sweep tiny-baseline --data text.tokens --tokenizer "
-                       "tokenizer.json --out sweep --vary "
-                       "model=tiny-baseline,tiny-elementwise --vary schedule.peak=1e-3,3e-3 --seeds 3"},
-          .dtype = {.text = "Products in bf16 or f32 (default: as the configuration says)",
-                    .words = {"f32", "bf16"}},
-          .declare = declare_sweep};
+  return {
+      .name = "sweep",
+      .summary = "Train a grid of variants and compare them over seeds",
+      .description =
+          "Trains every combination of the --vary values with several seeds, each run in a directory of its "
+          "own, and prints validation loss with its 95 % interval over the seeds, sink, activation, gates "
+          "and "
+          "spikes; report.html has them with curves, table.csv has the runs. A run that diverges is counted. "
+          "Ctrl-C saves; --resume goes on, and takes more values or seeds than before.",
+      .examples = {"sluice sweep tiny-baseline --data text.tokens --tokenizer tokenizer.json --out sweep "
+                   "--vary model=tiny-baseline,tiny-elementwise --vary schedule.peak=1e-3,3e-3 --seeds 3"},
+      .dtype = {.text = "Products in bf16 or f32 (default: as configured)", .words = {"f32", "bf16"}},
+      .declare = declare_sweep};
 }
 
 }  // namespace sluice::cli

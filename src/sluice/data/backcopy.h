@@ -1,6 +1,6 @@
-// A nursery for attention sinks: text in which a head has work behind a few letters only, and must put its
-// attention somewhere everywhere else. A start sign, then letters that follow each other by a random table;
-// behind a trigger comes the letter before it once more. The bigram-backcopy task of Guo et al.,
+// A nursery for attention sinks: text in which a head has work after a few letters only, and must put its
+// attention somewhere everywhere else. A start symbol, then letters that follow each other by a random table;
+// after a trigger comes the letter before it once more. The bigram-backcopy task of Guo et al.,
 // "Active-dormant attention heads" (2024).
 #pragma once
 
@@ -18,19 +18,20 @@ class BackcopyChain {
   static constexpr char kStart = '^';
   static constexpr size_t kLetters = 52;  // a to z and A to Z
   static constexpr size_t kTriggers = 6;
+  static constexpr int64_t kUsualLetters = 126;  // of a document: with start and end a sequence of 128
 
   // Triggers and table depend on the seed.
   explicit BackcopyChain(uint64_t seed);
 
   bool is_trigger(char letter) const;
 
-  // Whether what follows is a copy: behind a trigger that has a letter before it.
+  // Whether what follows is a copy: after a trigger that has a letter before it.
   bool is_copied(std::string_view before) const;
 
-  // That this letter follows. `before` begins with the start sign.
+  // That this letter follows. `before` begins with the start symbol.
   double probability(std::string_view before, char letter) const;
 
-  // The start sign and so many letters. Documents of different indices are independent.
+  // The start symbol and so many letters. Documents of different indices are independent.
   std::string document(uint64_t index, size_t letters) const;
 
  private:
@@ -41,7 +42,7 @@ class BackcopyChain {
 
   Random random_;
   std::array<bool, kLetters> triggers_ = {};
-  std::array<Row, kLetters + 1> rows_ = {};  // the last: behind the start sign
+  std::array<Row, kLetters + 1> rows_ = {};  // the last: after the start symbol
 };
 
 }  // namespace sluice

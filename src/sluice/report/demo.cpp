@@ -19,6 +19,7 @@ struct Corpus {
 };
 
 constexpr int64_t kCorpusBytes = 4'000'000;
+constexpr int64_t kNurseryShare = 5;  // steps of the nursery for one of the text's models: 1,500 for 300
 constexpr const char* kPrompt = "Petra was a careful";
 constexpr const char* kVariants[] = {"baseline", "headwise", "elementwise"};
 
@@ -78,10 +79,13 @@ void make_directory(const fs::path& out) {
 DemoResult run_demo(Engine& engine, const DemoRequest& request, const JobControl& control,
                     const DemoObserver& observer) {
   make_directory(request.out);
+  NurseryResult nursery =
+      run_nursery(engine, {.out = request.out, .steps = kNurseryShare * request.steps}, control, observer);
   if (observer.corpus_begins) observer.corpus_begins(kCorpusBytes);
   const Corpus corpus =
       make_corpus(request.out, load_model_config("demo-baseline").vocabulary, engine.threads(), control);
-  DemoResult result{.out = request.out, .prompt = kPrompt, .corpus = corpus.info};
+  DemoResult result{
+      .out = request.out, .prompt = kPrompt, .corpus = corpus.info, .nursery = std::move(nursery)};
   for (const char* variant : kVariants) {
     const RunConfig config = run_config(variant, request);
     DemoModel model{.variant = variant, .parameters = count_parameters(config.model).total()};

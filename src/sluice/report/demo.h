@@ -1,8 +1,11 @@
-// The demo: made-up text, a tokenizer trained on it, and a baseline and two gated models of the same size
-// trained on that. How the result is told is in demo_report.h.
+// The demo: a nursery in which an attention sink grows (nursery.h), then made-up text, a tokenizer trained on
+// it, and a baseline and two gated models of the same size trained on that. How the result is told is in
+// demo_report.h.
 #pragma once
 
 #include "sluice/data/token_shard.h"
+#include "sluice/report/demo_observer.h"
+#include "sluice/report/nursery.h"
 #include "sluice/train/metrics.h"
 #include "sluice/train/training.h"
 
@@ -10,8 +13,10 @@ namespace sluice {
 
 struct DemoRequest {
   std::filesystem::path out;  // must not exist or be empty
-  int64_t steps = 300;        // of each model
-  Precision precision = Precision::Bf16;
+  int64_t steps =
+      300;  // of each model of the text; those of the nursery, which are small, take five times as many
+  Precision precision =
+      Precision::Bf16;  // of the text's models; the nursery is trained in f32, as its stored seeds are
 };
 
 struct DemoModel {
@@ -26,17 +31,7 @@ struct DemoResult {
   std::string prompt;  // of the samples
   TokenShardInfo corpus;
   std::vector<DemoModel> models = {};
-};
-
-// Who watches the demo; called on its thread.
-struct DemoObserver {
-  struct NextModel {
-    std::string variant;
-    int64_t parameters = 0, tokens = 0;
-  };
-  std::function<void(int64_t bytes)> corpus_begins = {};
-  std::function<void(const NextModel&)> model_begins = {};
-  RunObserver run = {};  // of each model
+  NurseryResult nursery = {};
 };
 
 // Throws an Error of kind Interrupted if it is cancelled.

@@ -1,4 +1,4 @@
-// What the demo found, as text, JSON, HTML and curves.
+// What the demo found, as text, as JSON and as a report.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,21 +6,21 @@
 #include <vector>
 
 #include "sluice/report/demo.h"
+#include "sluice/report/report.h"
 
 namespace sluice {
 
 std::string to_text(const DemoResult& result);
 nlohmann::ordered_json to_json(const DemoResult& result);
 
-// One page that needs nothing besides itself.
-std::string demo_html(const DemoResult& result, const std::string& curves_svg);
+Report demo_report(const DemoResult& result, ReportHeader header = {});
 
-// result.json, report.txt, curves.svg and report.html in the demo's directory.
-void write_demo_report(const DemoResult& result);
+// The report's files, result.json and report.txt in the demo's directory.
+void write_demo_report(const DemoResult& result, ReportHeader header = {});
 
-// The columns of the table of models, and what the text and the page say alike.
-std::vector<std::string> demo_columns();
-std::vector<std::string> demo_row(const DemoModel& model);
+// A row per model; the text and the page show the same.
+Table demo_table(const DemoResult& result);
+
 std::string demo_sample(const DemoModel& model);
 std::vector<std::string> demo_notes(const DemoResult& result);
 std::vector<std::string> demo_next_commands(const DemoResult& result);

@@ -1,0 +1,33 @@
+// The numbers of a look at a model, as tables.
+#pragma once
+
+#include "sluice/analysis/comparison.h"
+#include "sluice/report/table.h"
+
+namespace sluice {
+
+// A figure with its interval, if it has one.
+TableCell cell_of(const Uncertain& figure);
+
+Table gates_by_layer(const StudiedModel& model, const GateMeasure& gate);
+Table gates_by_head(const StudiedModel& model, const GateMeasure& gate);
+Table gates_by_position(const StudiedModel& model, const GateMeasure& gate);
+Table channels_by_layer(const StudiedModel& model, const GateMeasure& gate);
+Table ranked_heads(const StudiedModel& model, const GateMeasure& gate);  // the most closed and the most open
+Table input_types_table(const StudiedModel& model);
+Table input_type_pairs(const StudiedModel& model);
+Table relations_table(const StudiedModel& model);
+Table extreme_tokens(const StudiedModel& model);
+Table lens_table(const StudiedModel& model);
+Table sparsity_table(const StudiedModel& model);
+Table attention_by_layer(const StudiedModel& model);
+Table attention_by_head(const StudiedModel& model);
+Table activations_table(const StudiedModel& model);
+
+// A row for each model; for each gate position of each.
+Table models_table(const Study& study);
+Table gates_table(const Study& study);
+Table differences_table(const ModelComparison& comparison);
+Table compared_layers(const Study& study);
+
+}  // namespace sluice
