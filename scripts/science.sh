@@ -4,6 +4,8 @@
 #   science.sh status    what is done
 #   science.sh pause     stops it for as long as something is being timed
 #   science.sh resume    lets it go on
+#   science.sh collect   writes docs/results/nursery.csv from the nursery's runs that have ended; needs jq, and build/release
+#                        or the program that $SLUICE names
 # Everything lies in $SLUICE_SCIENCE (default: ../science beside the repository), outside of it: runs take days.
 # The program is copied there at the first run, so that one build makes all of an experiment; remove the copy for a new one.
 set -euo pipefail
@@ -11,6 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 home=${SLUICE_SCIENCE:-$PWD/../science}
 program=$home/sluice
+measuring=${SLUICE:-build/release/sluice}  # the pinned one may be older than the commands that measure
 queue=experiments/queue.txt
 
 jobs_of_queue() { grep -vE '^[[:space:]]*(#|$)' "$queue"; }
@@ -78,6 +81,32 @@ signal_queue() { # SIGNAL: to the script and the training below it
   pid=$(cat "$home/pid" 2>/dev/null) && kill "-$1" -- "-$pid" 2>/dev/null || echo "science.sh: it does not run" >&2
 }
 
+# A line of docs/results/nursery.csv. Validation loss is of the run's last validation, the rest of the same weights:
+# copies and excess on documents beyond the text, sink and activation on 200 held-out sequences, as `sluice demo` measures.
+nursery_line() { # VARIANT SEED LOSS
+  local weights=$home/nursery/$1/seed-$2/latest score look
+  score=$("$measuring" eval "$weights" --task backcopy --seed 1 --json --quiet)
+  look=$("$measuring" attention "$weights" --held-out --chunks 200 --json --quiet)
+  jq -rn --arg variant "$1" --argjson seed "$2" --argjson loss "$3" --argjson score "$score" --argjson look "$look" \
+    '$look.models[0] as $model
+     | [$variant, $seed, $loss, $model.attention.on_key.value,
+        $model.activations[0].largest_of_a_sequence.value, $score.copy_accuracy, $score.excess]
+     | map(tostring) | join(",")'
+}
+
+collect_nursery() {
+  local out=docs/results/nursery.csv variant seed loss
+  [[ -x $measuring ]] || { echo "science.sh: $measuring is missing: scripts/build.sh release" >&2; exit 1; }
+  {
+    echo variant,seed,validation_loss,sink,max_activation,copy_accuracy,excess
+    while IFS=, read -r variant seed loss _; do
+      nursery_line "$variant" "$seed" "$loss"
+    done < <(tail -n +2 "$home/nursery/table.csv")
+  } >"$out.new"
+  mv "$out.new" "$out"
+  echo "$out: $(($(wc -l <"$out") - 1)) runs"
+}
+
 case ${1:-} in
   run)
     # In a process group of its own, so that pause and resume reach the training, too.
@@ -88,8 +117,9 @@ case ${1:-} in
   status) show_status ;;
   pause) signal_queue STOP ;;
   resume) signal_queue CONT ;;
+  collect) collect_nursery ;;
   *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,164 @@
+#include "sluice/report/nursery_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sluice/base/assert.h"
+
+namespace sluice {
+namespace {
+
+// A figure that pairs of models and pairs of seeds are compared by.
+struct NurseryFigure {
+  const char* what;
+  const char* in_comparison;  // its name in compared_figures()
+  double NurserySeed::*of_seed;
+  std::optional<double> margin = {};
+};
+
+constexpr NurseryFigure kSinkFigure{"attention on the first token", "sink", &NurserySeed::sink};
+constexpr NurseryFigure kActivationFigure{"the largest activation", "largest_activation_of_a_sequence",
+                                          &NurserySeed::max_activation};
+constexpr NurseryFigure kLossFigure{"loss on held-out text", "nll", &NurserySeed::validation_loss,
+                                    NurseryLimits::kEqualLoss};
+constexpr NurseryFigure kNurseryFigures[] = {kSinkFigure, kActivationFigure, kLossFigure};
+
+Difference pair_difference(const NurseryResult& result, const NurseryFigure& figure) {
+  const auto found =
+      std::ranges::find(result.looked.differences, figure.in_comparison, &PairedDifference::figure);
+  SLUICE_ASSERT(found != result.looked.differences.end(), "nursery: the models were not compared by {}",
+                figure.in_comparison);
+  return {.what = figure.what,
+          .subject = short_name(result.models[1].variant),
+          .against = short_name(result.models[0].variant),
+          .value = found->difference.value,
+          .interval = found->difference.ci95,
+          .n = result.studied(0).look.sequences,
+          .counted = "sequences",
+          .margin = figure.margin};
+}
+
+// "0.237, 5.6 times as much"
+std::string times_floor(const Look& look) {
+  return fmt::format("{:.3f}, {:.1f} times as much", sink(look).value, sink(look).value / look.key_floor);
+}
+
+// "baseline 0.998 and headwise 0.996"
+std::string copies_text(const NurseryResult& result) {
+  std::string text;
+  for (const NurseryModel& model : result.models) {
+    if (!text.empty()) text += " and ";
+    text += fmt::format("{} {:.3f}", short_name(model.variant), model.score.copy_accuracy);
+  }
+  return text;
+}
+
+Finding not_counted(const NurseryResult& result) {
+  return {.verdict = Verdict::Undecided,
+          .text = fmt::format("The sinks of this pair are not compared: after triggers {} of {} letters are "
+                              "copied right, and {} of "
+                              "each model is the limit that was set beforehand. A model that has not learnt "
+                              "to copy may lack a sink for "
+                              "that reason alone.",
+                              copies_text(result), integer_text(result.models[0].score.copies),
+                              NurseryLimits::kSolved)};
+}
+
+std::string sink_sentence(const NurseryResult& result) {
+  const Look& baseline = result.studied(0).look;
+  return fmt::format(
+      "Both models solve the task: after triggers {} of {} letters are copied right (the limit is {}). The "
+      "baseline {}: "
+      "its attention on the first token is {} as uniform attention would put there ({:.3f}); from {} times "
+      "on it counts "
+      "as a sink.",
+      copies_text(result), integer_text(result.models[0].score.copies), NurseryLimits::kSolved,
+      has_sink(baseline) ? "has a sink" : "has no sink to speak of", times_floor(baseline),
+      baseline.key_floor, NurseryLimits::kSinkTimes);
+}
+
+// What the gate did to a sink that is there.
+Finding gate_sentence(const NurseryResult& result) {
+  const Verdict sinks = verdict_of(pair_difference(result, kSinkFigure));
+  const bool equal_loss = verdict_of(pair_difference(result, kLossFigure)) == Verdict::Equivalent;
+  const std::string gated = fmt::format("With a gate per head it is {}", times_floor(result.studied(1).look));
+  if (sinks == Verdict::Undecided)
+    return {Verdict::Undecided, gated + ": a difference that these sequences do not decide."};
+  if (!equal_loss)
+    return {
+        Verdict::Undecided,
+        fmt::format("{}; but the losses are not equal within {} nats per token, so the two are not compared.",
+                    gated, NurseryLimits::kEqualLoss)};
+  return {sinks,
+          fmt::format("{}: {} at equal loss.", gated, sinks == Verdict::Lower ? "less," : "more, not less,")};
+}
+
+Difference seed_difference(std::span<const NurserySeed> seeds, const std::string& variant,
+                           const NurseryFigure& figure) {
+  const std::optional<MeanInterval> mean = difference_of_seeds(seeds, variant, figure.of_seed);
+  SLUICE_ASSERT(mean.has_value(), "nursery: {} has no pair of seeds", variant);
+  Difference difference{.what = figure.what,
+                        .subject = short_name(variant),
+                        .against = "baseline",
+                        .value = mean->mean,
+                        .n = mean->count,
+                        .counted = "seeds",
+                        .margin = figure.margin};
+  if (mean->half_width)
+    difference.interval = Interval{mean->mean - *mean->half_width, mean->mean + *mean->half_width};
+  return difference;
+}
+
+}  // namespace
+
+std::string short_name(const std::string& variant) {
+  constexpr std::string_view kPrefix = "nursery-";
+  return variant.starts_with(kPrefix) ? variant.substr(kPrefix.size()) : variant;
+}
+
+bool counts(const NurseryResult& result) {
+  return std::ranges::all_of(result.models,
+                             [](const NurseryModel& model) { return solves(model.score.copy_accuracy); });
+}
+
+bool has_sink(const Look& look) {
+  const Uncertain measured = sink(look);
+  const double low = measured.ci95 ? measured.ci95->low : measured.value;
+  return low >= NurseryLimits::kSinkTimes * look.key_floor;
+}
+
+Finding nursery_answer(const NurseryResult& result) {
+  if (!counts(result)) return not_counted(result);
+  Finding answer{.verdict = Verdict::Undecided, .text = sink_sentence(result)};
+  if (has_sink(result.studied(0).look)) {
+    const Finding gate = gate_sentence(result);
+    answer.verdict = gate.verdict;
+    answer.text += " " + gate.text;
+  } else {
+    answer.text += " So there is nothing that a gate could take away.";
+  }
+  answer.text += " One seed shows what can happen, not what always happens.";
+  return answer;
+}
+
+std::vector<Finding> pair_findings(const NurseryResult& result) {
+  std::vector<Finding> findings;
+  if (!counts(result)) return findings;
+  for (const NurseryFigure& figure : kNurseryFigures)
+    findings.push_back(finding_of(pair_difference(result, figure)));
+  return findings;
+}
+
+std::vector<Finding> seed_findings(std::span<const NurserySeed> seeds) {
+  std::vector<Finding> findings;
+  for (const std::string& variant : variants_of(seeds)) {
+    if (short_name(variant) == "baseline" || !difference_of_seeds(seeds, variant, &NurserySeed::sink))
+      continue;
+    for (const NurseryFigure& figure : kNurseryFigures)
+      findings.push_back(finding_of(seed_difference(seeds, variant, figure)));
+  }
+  return findings;
+}
+
+}  // namespace sluice

@@ -1,0 +1,53 @@
+// What the nursery shows, computed from its figures: of the demo's own pair of models, and of the stored
+// seeds.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sluice/report/nursery.h"
+#include "sluice/report/nursery_seeds.h"
+#include "sluice/report/report.h"
+
+namespace sluice {
+
+// Set before a gated model of the stored seeds was trained; a few trials on another text were known.
+struct NurseryLimits {
+  // Share of the copies after triggers. A model below has not learnt what a head is for: that it lacks a sink
+  // says nothing, and it is not compared.
+  static constexpr double kSolved = 0.95;
+  // So many times what uniform attention puts on the first token are a sink.
+  static constexpr double kSinkTimes = 3;
+  // Nats per token: losses that differ by less are equal. The chain's own is about 2.
+  static constexpr double kEqualLoss = 0.01;
+};
+
+inline bool solves(double copy_accuracy) {
+  return copy_accuracy >= NurseryLimits::kSolved;
+}
+
+// Whether a stored run has a sink. Its sequences have 128 tokens.
+inline bool has_sink(const NurserySeed& seed) {
+  return seed.sink >= NurseryLimits::kSinkTimes * uniform_sink(BackcopyChain::kUsualLetters + 2);
+}
+
+// Whether the pair may be compared: both solve the task.
+bool counts(const NurseryResult& result);
+
+// Whether the whole interval is above the limit.
+bool has_sink(const Look& look);
+
+// The exhibit's answer. Lower or Higher only of a pair that counts, whose baseline has a sink, at equal loss.
+Finding nursery_answer(const NurseryResult& result);
+
+// Sink, activation and loss of the pair over its sequences; none if it does not count.
+std::vector<Finding> pair_findings(const NurseryResult& result);
+
+// The same over seeds, for every gated variant that is stored.
+std::vector<Finding> seed_findings(std::span<const NurserySeed> seeds);
+
+// "baseline" of "nursery-baseline".
+std::string short_name(const std::string& variant);
+
+}  // namespace sluice

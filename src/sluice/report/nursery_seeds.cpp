@@ -1,0 +1,117 @@
+#include "sluice/report/nursery_seeds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "sluice/base/error.h"
+#include "sluice/report/nursery_findings.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kSeedColumns =
+    "variant,seed,validation_loss,sink,max_activation,copy_accuracy,excess";
+constexpr const char* kStoredBaseline = "nursery-baseline";
+
+// A line and where it stands, for errors.
+struct SeedLine {
+  std::string where;
+  std::vector<std::string_view> cells;
+};
+
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+template <class Number>
+Number number_in(const SeedLine& line, size_t column) {
+  const std::string_view cell = line.cells[column];
+  Number number = {};
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  if (error == std::errc() && end == cell.data() + cell.size() && std::isfinite(static_cast<double>(number)))
+    return number;
+  throw bad_input({.where = line.where,
+                   .what = fmt::format("{} is not a number", split_at(kSeedColumns, ',')[column]),
+                   .got = fmt::format("\"{}\"", cell)});
+}
+
+NurserySeed seed_of(const SeedLine& line) {
+  if (line.cells.size() != split_at(kSeedColumns, ',').size())
+    throw bad_input({.where = line.where,
+                     .expected = std::string(kSeedColumns),
+                     .got = fmt::format("{} cells", line.cells.size())});
+  return {.variant = std::string(line.cells[0]),
+          .seed = number_in<int64_t>(line, 1),
+          .validation_loss = number_in<double>(line, 2),
+          .sink = number_in<double>(line, 3),
+          .max_activation = number_in<double>(line, 4),
+          .copy_accuracy = number_in<double>(line, 5),
+          .excess = number_in<double>(line, 6)};
+}
+
+const NurserySeed* solved_baseline(std::span<const NurserySeed> seeds, int64_t seed) {
+  const auto found = std::ranges::find_if(seeds, [&](const NurserySeed& each) {
+    return each.variant == kStoredBaseline && each.seed == seed && solves(each.copy_accuracy);
+  });
+  return found == seeds.end() ? nullptr : &*found;
+}
+
+std::optional<MeanInterval> mean_of_values(const std::vector<double>& values) {
+  if (values.empty()) return {};
+  return mean_interval(values);
+}
+
+}  // namespace
+
+std::vector<NurserySeed> read_nursery_seeds(std::string_view csv, const std::string& name) {
+  std::vector<std::string_view> lines = split_at(csv, '\n');
+  if (lines.back().empty()) lines.pop_back();
+  if (lines.empty() || lines.front() != kSeedColumns)
+    throw bad_input({.where = name + ", line 1", .expected = std::string(kSeedColumns)});
+  std::vector<NurserySeed> seeds;
+  for (size_t i = 1; i < lines.size(); ++i)
+    seeds.push_back(seed_of({fmt::format("{}, line {}", name, i + 1), split_at(lines[i], ',')}));
+  return seeds;
+}
+
+std::vector<NurserySeed> stored_nursery_seeds() {
+  const StoredTable& table = stored_tables().front();
+  return read_nursery_seeds(table.text, std::string(table.name));
+}
+
+std::vector<std::string> variants_of(std::span<const NurserySeed> seeds) {
+  std::vector<std::string> variants;
+  for (const NurserySeed& seed : seeds)
+    if (std::ranges::find(variants, seed.variant) == variants.end()) variants.push_back(seed.variant);
+  return variants;
+}
+
+std::optional<MeanInterval> mean_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
+                                          double NurserySeed::*figure) {
+  std::vector<double> values;
+  for (const NurserySeed& seed : seeds)
+    if (seed.variant == variant && solves(seed.copy_accuracy)) values.push_back(seed.*figure);
+  return mean_of_values(values);
+}
+
+std::optional<MeanInterval> difference_of_seeds(std::span<const NurserySeed> seeds,
+                                                const std::string& variant, double NurserySeed::*figure) {
+  std::vector<double> differences;
+  for (const NurserySeed& seed : seeds) {
+    if (seed.variant != variant || !solves(seed.copy_accuracy)) continue;
+    if (const NurserySeed* baseline = solved_baseline(seeds, seed.seed))
+      differences.push_back(seed.*figure - baseline->*figure);
+  }
+  return mean_of_values(differences);
+}
+
+}  // namespace sluice

@@ -1,0 +1,172 @@
+// The numbers of the nursery, as tables.
+#include <algorithm>
+
+#include "sluice/report/look_tables.h"
+#include "sluice/report/nursery_findings.h"
+#include "sluice/report/nursery_report.h"
+
+namespace sluice {
+namespace {
+
+NumberFormat fixed_digits(int digits, NumberSign sign = NumberSign::IfNegative) {
+  return {.style = NumberStyle::Fixed, .digits = digits, .sign = sign};
+}
+
+const TableColumn kCopied{.name = "copied",
+                          .key = "copy_accuracy",
+                          .note = "share of the letters after triggers that the model finds likeliest",
+                          .format = fixed_digits(4)};
+const TableColumn kExcess{.name = "excess",
+                          .unit = "nats",
+                          .note = "loss of all other letters above the chain's own, per letter",
+                          .format = fixed_digits(4)};
+const TableColumn kLoss{.name = "val. loss",
+                        .key = "validation_loss",
+                        .unit = "nats",
+                        .note = "per token of held-out text",
+                        .format = fixed_digits(4)};
+const TableColumn kSink{
+    .name = "sink", .note = "mean attention on the first token", .format = fixed_digits(4)};
+const TableColumn kActivation{.name = "max act",
+                              .key = "max_activation",
+                              .note = "largest |block output| of a sequence, mean over layers and sequences",
+                              .format = fixed_digits(2)};
+
+TableColumn variant_column() {
+  return {.name = "model", .kind = ColumnKind::Text};
+}
+
+TableColumn as_difference(TableColumn column) {
+  column.format.sign = NumberSign::Always;
+  return column;
+}
+
+TableCell seeds_cell(const std::optional<MeanInterval>& mean) {
+  if (!mean) return Missing{};
+  if (!mean->half_width) return mean->mean;
+  return Estimate{mean->mean, {mean->mean - *mean->half_width, mean->mean + *mean->half_width}};
+}
+
+double strongest_head(const Look& look) {
+  double strongest = 0;
+  for (const AttentionLayer& layer : look.attention)
+    for (const AttentionHead& head : layer.by_head) strongest = std::max(strongest, head.key.mean());
+  return strongest;
+}
+
+std::vector<TableCell> nursery_model_row(const NurseryModel& model, const StudiedModel& studied) {
+  const Look& look = studied.look;
+  return {short_name(model.variant),
+          studied.parameters,
+          model.outcome.validation->loss,
+          model.score.copy_accuracy,
+          model.score.excess(),
+          cell_of(sink(look)),
+          look.key_floor,
+          strongest_head(look),
+          cell_of(largest_activation(look.activations.front())),
+          look.gates.empty() ? TableCell(Missing{}) : cell_of(gate_mean(look.gates.front()))};
+}
+
+}  // namespace
+
+Table nursery_models(const NurseryResult& result) {
+  Table table{.name = "nursery-models",
+              .columns = {variant_column(),
+                          {.name = "parameters"},
+                          kLoss,
+                          kCopied,
+                          kExcess,
+                          kSink,
+                          {.name = "floor",
+                           .key = "sink_floor",
+                           .note = "what uniform attention would put on the first token",
+                           .format = fixed_digits(4)},
+                          {.name = "top head",
+                           .key = "strongest_head",
+                           .note = "sink of the head that has most of it",
+                           .format = fixed_digits(4)},
+                          kActivation,
+                          {.name = "gate mean", .key = "gate_mean", .format = fixed_digits(4)}}};
+  for (size_t i = 0; i < result.models.size(); ++i)
+    table.rows.push_back(nursery_model_row(result.models[i], result.studied(i)));
+  return table;
+}
+
+Table nursery_heads(const NurseryResult& result) {
+  Table table{.name = "nursery-heads",
+              .caption = "Attention on the first token by layer and head",
+              .columns = {variant_column(), {.name = "layer"}, {.name = "head"}, kSink},
+              .view = TableView::Folded};
+  for (const StudiedModel& model : result.looked.study.models)
+    for (const AttentionLayer& layer : model.look.attention)
+      for (size_t h = 0; h < layer.by_head.size(); ++h)
+        table.rows.push_back(
+            {short_name(model.name), layer.layer, static_cast<int64_t>(h), layer.by_head[h].key.mean()});
+  return table;
+}
+
+Table nursery_runs(std::span<const NurserySeed> seeds) {
+  Table table{.name = "nursery-runs",
+              .caption = "Every stored run",
+              .columns = {variant_column(), {.name = "seed"}, kLoss, kSink, kActivation, kCopied, kExcess},
+              .view = TableView::Folded};
+  for (const NurserySeed& run : seeds)
+    table.rows.push_back({short_name(run.variant), run.seed, run.validation_loss, run.sink,
+                          run.max_activation, run.copy_accuracy, run.excess});
+  return table;
+}
+
+Table nursery_seed_means(std::span<const NurserySeed> seeds) {
+  Table table{.name = "nursery-seeds",
+              .caption = "Means over the seeds that solve the task, with 95 % intervals (Student's t)",
+              .columns = {variant_column(),
+                          {.name = "seeds"},
+                          {.name = "solved", .note = "seeds that copy 0.95 of the letters after triggers"},
+                          {.name = "sinks",
+                           .note = "of these, seeds whose sink is three times that of uniform attention"},
+                          kSink,
+                          kActivation,
+                          kLoss,
+                          kCopied,
+                          kExcess}};
+  for (const std::string& variant : variants_of(seeds)) {
+    int64_t runs = 0, solved = 0, sinks = 0;
+    for (const NurserySeed& seed : seeds) {
+      if (seed.variant != variant) continue;
+      runs += 1;
+      solved += solves(seed.copy_accuracy) ? 1 : 0;
+      sinks += solves(seed.copy_accuracy) && has_sink(seed) ? 1 : 0;
+    }
+    const auto mean = [&](double NurserySeed::*figure) {
+      return seeds_cell(mean_of_seeds(seeds, variant, figure));
+    };
+    table.rows.push_back({short_name(variant), runs, solved, sinks, mean(&NurserySeed::sink),
+                          mean(&NurserySeed::max_activation), mean(&NurserySeed::validation_loss),
+                          mean(&NurserySeed::copy_accuracy), mean(&NurserySeed::excess)});
+  }
+  return table;
+}
+
+Table nursery_seed_differences(std::span<const NurserySeed> seeds) {
+  Table table{.name = "nursery-differences",
+              .caption = "Minus baseline, paired by seed, with 95 % intervals (Student's t)",
+              .columns = {variant_column(),
+                          {.name = "pairs"},
+                          as_difference(kSink),
+                          as_difference(kActivation),
+                          as_difference(kLoss)}};
+  for (const std::string& variant : variants_of(seeds)) {
+    const auto difference = [&](double NurserySeed::*figure) {
+      return difference_of_seeds(seeds, variant, figure);
+    };
+    const std::optional<MeanInterval> sinks = difference(&NurserySeed::sink);
+    if (short_name(variant) == "baseline" || !sinks) continue;
+    table.rows.push_back({short_name(variant), sinks->count, seeds_cell(sinks),
+                          seeds_cell(difference(&NurserySeed::max_activation)),
+                          seeds_cell(difference(&NurserySeed::validation_loss))});
+  }
+  return table;
+}
+
+}  // namespace sluice

@@ -1,0 +1,102 @@
+// The nursery for a terminal and for programs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/report/nursery_findings.h"
+#include "sluice/report/nursery_report.h"
+#include "sluice/report/terminal_table.h"
+
+namespace sluice {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json attention_of(const Look& look) {
+  ordered_json layers = ordered_json::array();
+  for (const AttentionLayer& layer : look.attention) {
+    ordered_json heads = ordered_json::array();
+    for (const AttentionHead& head : layer.by_head) heads.push_back(head.key.mean());
+    layers.push_back({{"layer", layer.layer}, {"sink", layer.all().mean()}, {"heads", std::move(heads)}});
+  }
+  return layers;
+}
+
+ordered_json json_of_model(const NurseryModel& model, const StudiedModel& studied) {
+  const Look& look = studied.look;
+  ordered_json json = {{"variant", model.variant}, {"parameters", studied.parameters}};
+  json.update(figures_json(model.outcome));
+  json["score"] = to_json(model.score);
+  json["sequences"] = look.sequences;
+  json["length"] = look.length;
+  json["sink"] = to_json(sink(look));
+  json["sink_floor"] = look.key_floor;
+  json["layers"] = attention_of(look);
+  json["max_activation"] = to_json(largest_activation(look.activations.front()));
+  if (!look.gates.empty()) json["gate_mean"] = to_json(gate_mean(look.gates.front()));
+  json["timing"] = timing_json(model.outcome);
+  return json;
+}
+
+ordered_json json_of(const std::optional<MeanInterval>& mean) {
+  if (!mean) return nullptr;
+  ordered_json json = {{"n", mean->count}, {"mean", mean->mean}, {"ci95", nullptr}};
+  if (mean->half_width) json["ci95"] = {mean->mean - *mean->half_width, mean->mean + *mean->half_width};
+  return json;
+}
+
+ordered_json json_of_seeds(std::span<const NurserySeed> seeds) {
+  ordered_json differences = ordered_json::array();
+  for (const std::string& variant : variants_of(seeds)) {
+    if (short_name(variant) == "baseline") continue;
+    differences.push_back(
+        {{"variant", variant},
+         {"sink", json_of(difference_of_seeds(seeds, variant, &NurserySeed::sink))},
+         {"max_activation", json_of(difference_of_seeds(seeds, variant, &NurserySeed::max_activation))},
+         {"validation_loss", json_of(difference_of_seeds(seeds, variant, &NurserySeed::validation_loss))}});
+  }
+  return {{"runs", seeds.size()}, {"differences", std::move(differences)}};
+}
+
+ordered_json json_of_findings(const std::vector<Finding>& findings) {
+  ordered_json json = ordered_json::array();
+  for (const Finding& finding : findings)
+    json.push_back({{"verdict", name_of(finding.verdict)}, {"text", finding.text}});
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(const NurseryResult& result) {
+  const std::vector<NurserySeed> seeds = stored_nursery_seeds();
+  std::string text = nursery_introduction(result) + "\n\n" + terminal_table(nursery_models(result)) + "\n" +
+                     nursery_answer(result).text + "\n";
+  for (const Finding& finding : pair_findings(result)) text += finding.text + "\n";
+  for (const std::string& note : nursery_notes(result)) text += note + "\n";
+  text += "\nThe same with other seeds\n\n" + terminal_table(nursery_seed_means(seeds)) + "\n";
+  for (const Finding& finding : seed_findings(seeds)) text += finding.text + "\n";
+  return text + nursery_seed_note(seeds) + "\n";
+}
+
+ordered_json to_json(const NurseryResult& result) {
+  const std::vector<NurserySeed> seeds = stored_nursery_seeds();
+  ordered_json models = ordered_json::array();
+  for (size_t i = 0; i < result.models.size(); ++i)
+    models.push_back(json_of_model(result.models[i], result.studied(i)));
+  const Finding answer = nursery_answer(result);
+  return {{"chain_seed", result.chain_seed},
+          {"documents", result.corpus.documents},
+          {"limits",
+           {{"copy_accuracy", NurseryLimits::kSolved},
+            {"sink_times_floor", NurseryLimits::kSinkTimes},
+            {"equal_loss", NurseryLimits::kEqualLoss}}},
+          {"counts", counts(result)},
+          {"verdict", name_of(answer.verdict)},
+          {"text", answer.text},
+          {"findings", json_of_findings(pair_findings(result))},
+          {"models", std::move(models)},
+          {"seeds", json_of_seeds(seeds)},
+          {"timing", {{"seconds", result.seconds}}}};
+}
+
+}  // namespace sluice
