@@ -1,10 +1,11 @@
 # A folder as one translation unit: most of the time of a file goes to the templates of JSON, strings and vectors, the
 # same ones in every file, so that the whole takes half as long. Names in the unnamed namespaces of a folder must differ
-# for it. Who changes files and wants to wait for those alone turns it off: cmake --preset dev -DSLUICE_UNITY=OFF.
-option(SLUICE_UNITY "Compile a folder at once: faster as a whole, slower after a change" ON)
+# for it. Who changes files and wants to wait for those alone turns it off: cmake --preset dev -DSLUICE_UNITY=OFF, or TESTS to
+# keep it for the tests, whose files are small.
+set(SLUICE_UNITY ON CACHE STRING "Compile a folder at once: faster as a whole, slower after a change (ON, OFF, TESTS)")
 
 function(sluice_compile_folders_whole target)
-  if(NOT SLUICE_UNITY)
+  if(NOT SLUICE_UNITY OR (SLUICE_UNITY STREQUAL "TESTS" AND NOT target MATCHES "test"))
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
