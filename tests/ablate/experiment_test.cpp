@@ -78,9 +78,10 @@ MeasuredRun run_of(const std::string& variant, int seed, double loss) {
 }
 
 ExperimentResult losses(const std::vector<double>& base, const std::vector<double>& gated) {
-  ExperimentResult result{
-      .experiment = {.looks = {{.pairs = 2, .error = 0.01}, {.pairs = 4, .error = 0.04}}, .solved = 0.5},
-      .variants = {"a", "b"}};
+  ExperimentResult result{.experiment = {.name = "x",
+                                         .looks = {{.pairs = 2, .error = 0.01}, {.pairs = 4, .error = 0.04}},
+                                         .solved = 0.5},
+                          .variants = {"a", "b"}};
   for (size_t i = 0; i < base.size(); ++i)
     result.runs.push_back(run_of("a", static_cast<int>(i) + 1, base[i]));
   for (size_t i = 0; i < gated.size(); ++i)
