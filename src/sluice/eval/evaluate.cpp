@@ -41,8 +41,12 @@ Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, 
                         .stride = text.stride,
                         .begin_of_text = text.begin_of_text,
                         .chunks = {}};
-  for_each_chunk(model, {.text = text, .probe = intervener ? &*intervener : nullptr, .control = control},
-                 [&](const ChunkPass& pass) { evaluation.chunks.push_back(pass.nll); });
+  const auto begin = [&](int64_t chunk) {
+    if (intervener) intervener->begin_at(chunk);
+  };
+  for_each_chunk(
+      model, {.text = text, .probe = intervener ? &*intervener : nullptr, .begin = begin, .control = control},
+      [&](const ChunkPass& pass) { evaluation.chunks.push_back(pass.nll); });
   if (intervener) intervener->check_effect();
   evaluation.perplexity = finite_perplexity(model, evaluation.chunks);
   evaluation.bits_per_byte = bits_per_byte(evaluation.perplexity, text);
