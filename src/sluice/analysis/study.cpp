@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sluice/analysis/model_names.h"
 #include "sluice/base/error.h"
 #include "sluice/model/count.h"
 
@@ -24,29 +25,6 @@ void check_readable(const StudyRequest& request) {
       standard_inputs(request.source) + (request.second ? standard_inputs(*request.second) : 0);
   if (inputs > 1 || (inputs == 1 && request.models.size() > 1))
     throw usage_error({.where = "-", .what = "standard input can be read only once, for one model"});
-}
-
-// Without a slash at its end.
-std::filesystem::path directory_named(const std::string& path) {
-  const std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
-  return whole.has_filename() ? whole : whole.parent_path();
-}
-
-// "runs/a/best" and "runs/b/best" are called "a/best" and "b/best".
-std::vector<std::string> names_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    const std::filesystem::path whole = directory_named(path);
-    std::string name = whole.filename().string();
-    const auto confusable = [&](const std::string& other) {
-      return directory_named(other) != whole && directory_named(other).filename() == whole.filename();
-    };
-    if (std::ranges::any_of(paths, confusable))
-      name = (whole.parent_path().filename() / whole.filename()).string();
-    const auto taken = std::ranges::count(names, name);
-    names.push_back(taken == 0 ? name : fmt::format("{} ({})", name, names.size() + 1));
-  }
-  return names;
 }
 
 std::string context_of(const LoadedModel& model, const Chunk& chunk, int64_t position) {
@@ -164,7 +142,7 @@ void check_same_text(const Study& study, const LookRequest& next, const std::str
 Study study_models(Engine& engine, const StudyRequest& request, const JobControl& control) {
   check_readable(request);
   Study study{.interventions = request.interventions};
-  const std::vector<std::string> names = names_of(request.models);
+  const std::vector<std::string> names = names_of_models(request.models);
   for (size_t i = 0; i < names.size(); ++i) {
     const LoadedModel model(engine, request.models[i], request.options, control);
     const PreparedStudy prepared = prepare(model, request, control);

@@ -1,0 +1,40 @@
+// What an ablation reads and checks before it runs anything.
+#pragma once
+
+#include "sluice/ablate/ablation.h"
+
+namespace sluice {
+
+// A text as one model sees it.
+struct PreparedText {
+  ChunkedText text;
+  int64_t evaluated = 0;         // chunks: the first ones
+  ChunkedText calibration = {};  // other tokens
+  std::string calibration_name = {};
+};
+
+struct PreparedAblation {
+  std::vector<PreparedText> texts;
+  AblationPlan plan;  // its first part, without the controls that depend on what gates are
+};
+
+// Bad input that names the model and the text if the text is too short, usage error or bad input if the plan
+// does not fit the model.
+PreparedAblation prepare_ablation(const LoadedModel& model, const AblationRequest& request,
+                                  const JobControl& control = {});
+
+// The runs of the heads that follow the first part, if every layer had them: what all comparisons are counted
+// with before it is known which layers it will be.
+int64_t runs_to_come(const AblationRequest& request, const ModelConfig& config);
+
+// A usage error for options that contradict each other or a text that can be read only once.
+void check_ablation(const AblationRequest& request);
+
+// Of one model and its texts, by its number.
+void add_identity(AblationIdentity& identity, size_t number, const std::string& model,
+                  const PreparedAblation& prepared);
+
+// Of what is the same for all models.
+AblationIdentity identity_of(const AblationRequest& request);
+
+}  // namespace sluice
