@@ -14,7 +14,7 @@ const std::vector<CommandGroup>& command_groups() {
       {"Start", {demo_command()}},
       {"Models", {params_command(), init_command(), convert_command()}},
       {"Run", {trace_command(), eval_command(), generate_command()}},
-      {"Look", {gates_command(), attention_command(), compare_command(), tokens_command()}},
+      {"Look", {gates_command(), attention_command(), compare_command(), tokens_command(), patch_command()}},
       {"Data", {tokenizer_command(), data_command()}},
       {"Train", {train_command(), sweep_command(), plot_command()}},
       {"Measure", {doctor_command(), bench_command()}},

@@ -19,6 +19,7 @@ Command generate_command();
 Command help_command();
 Command init_command();
 Command params_command();
+Command patch_command();
 Command plot_command();
 Command sweep_command();
 Command tokenizer_command();
