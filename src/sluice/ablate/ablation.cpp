@@ -12,6 +12,7 @@
 #include "sluice/ablate/run_effect.h"
 #include "sluice/analysis/model_names.h"
 #include "sluice/base/error.h"
+#include "sluice/base/permutation.h"
 #include "sluice/model/count.h"
 
 namespace sluice {
@@ -25,28 +26,6 @@ struct AblationJob {
   int64_t number;  // of the model
   const JobControl& control;
 };
-
-std::vector<LayerGates> measure_gates(const LoadedModel& model, const ChunkedText& text,
-                                      const JobControl& control) {
-  if (!gate_tap(model.config())) return {};
-  const Look looked = look(model, {.text = text}, {.cancelled = control.cancelled, .log = control.log});
-  const GateMeasure* gate = looked.output_gate();
-  if (gate == nullptr) gate = &looked.gates.front();
-  std::vector<LayerGates> layers;
-  for (const GateLayer& layer : gate->layers)
-    layers.push_back(
-        {.layer = layer.layer, .mean = layer.values.moments().mean(), .closed = layer.values.closed()});
-  return layers;
-}
-
-AblationPlan first_part(const AblationRequest& request, const PreparedAblation& prepared,
-                        const std::vector<LayerGates>& gates, const ModelConfig& config) {
-  if (!request.plan_file.empty()) return prepared.plan;
-  PlanRequest plan = request.plan;
-  plan.gate_means.assign(static_cast<size_t>(config.layers), 0.0);
-  for (const LayerGates& layer : gates) plan.gate_means[static_cast<size_t>(layer.layer)] = layer.mean;
-  return make_plan(plan, config);
-}
 
 std::shared_ptr<const Calibration> calibration_for(const LoadedModel& model, const AblationPlan& plan,
                                                    const ChunkedText& text, const JobControl& control) {
@@ -127,6 +106,8 @@ class ModelAblation {
 
   AblatedModel run() {
     describe();
+    if (job_.request.estimates != EstimateUse::None && result_.gated) add_estimates();
+    if (job_.request.estimates == EstimateUse::Instead) return std::move(result_);
     result_.plan = first_part(job_.request, prepared_, result_.gates, model_.config());
     run_from(0);
     if (job_.request.layers_with_heads > 0) {
@@ -175,6 +156,15 @@ class ModelAblation {
     }
   }
 
+  void add_estimates() {
+    const PreparedText& text = prepared_.texts.front();
+    GateEstimateRequest estimated{.text = text.text, .steps = job_.request.estimate_steps};
+    const Permutation order(static_cast<uint64_t>(text.evaluated), Random(job_.request.seed));
+    for (int64_t i = 0; i < std::min(job_.request.estimate_chunks, text.evaluated); ++i)
+      estimated.chunks.push_back(static_cast<int64_t>(order(static_cast<uint64_t>(i))));
+    result_.estimates = estimate_gates(model_, estimated, job_.control);
+  }
+
   void add_heads() {
     const std::vector<int64_t> layers = layers_by_effect(result_, job_.request.layers_with_heads);
     PlanRequest heads = job_.request.plan;
@@ -220,8 +210,7 @@ CheckedModels check_models(Engine& engine, const AblationRequest& request, const
     auto model = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
     checked.prepared = prepare_ablation(*model, request, control);
     add_identity(checked.identity, i, request.models[i], checked.prepared);
-    checked.comparisons += (std::ssize(checked.prepared.plan.runs) + runs_to_come(request, model->config())) *
-                           std::ssize(request.texts);
+    checked.comparisons += count_comparisons(request, checked.prepared, model->config());
     for (size_t t = 0; t < request.texts.size(); ++t)
       control.info("{}: {} chunks of {} to see; calibrated on {}", request.texts[t].name,
                    checked.prepared.texts[t].evaluated, request.models[i],
@@ -237,7 +226,7 @@ AblationResult run_ablation(Engine& engine, const AblationRequest& request, cons
   if (request.start == LogStart::New) AblationLog::check_is_free(request.out);
   CheckedModels checked = check_models(engine, request, control);
   AblationResult result{.rule = request.rule, .coverage = request.coverage, .seed = request.seed};
-  result.rule.comparisons = checked.comparisons;
+  result.rule.comparisons = std::max<int64_t>(checked.comparisons, 1);
   AblationLog log(request.out, checked.identity, request.start, control);
   const std::vector<std::string> names = names_of_models(request.models);
   for (size_t i = 0; i < names.size(); ++i) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sluice/ablate/ablation_log.h"
+#include "sluice/ablate/gate_estimates.h"
 #include "sluice/ablate/plan_request.h"
 #include "sluice/ablate/rounds.h"
 #include "sluice/analysis/look.h"
@@ -22,6 +23,9 @@ struct AblationText {
   std::string name;  // in tables
   TextSource source;
 };
+
+// Whether effects are estimated from gradients (gate_estimates.h): beside what is run, or instead of it.
+enum class EstimateUse { None, Beside, Instead };
 
 struct AblationRequest {
   std::vector<std::string> models;
@@ -42,6 +46,10 @@ struct AblationRequest {
   StoppingRule rule = {};
   Coverage coverage = Coverage::UntilDecided;
   int64_t memory = int64_t{1} << 30;  // as PlanRunnerOptions has it
+
+  EstimateUse estimates = EstimateUse::None;
+  int64_t estimate_steps = 0;   // of integrated gradients; 0: first order alone
+  int64_t estimate_chunks = 8;  // of the first text, the first ones of its order
 
   std::optional<std::string> prompt = {};  // of the samples; none: the beginning of the first text
   int64_t sample_tokens = 40;              // 0: no samples
@@ -96,6 +104,7 @@ struct AblatedModel {
   AblationPlan plan = {};
   std::vector<LayerGates> gates = {};  // of the calibration text, if there is a gate at g1
   std::vector<AblatedText> texts = {};
+  std::optional<GateEstimates> estimates = {};  // of the first text
   std::string prompt = {};
   std::vector<BrokenSample> samples = {};
 };

@@ -37,6 +37,35 @@ void add_shares(EffectProfile& profile) {
   }
 }
 
+std::string_view action_in_plan(GateAction action) {
+  return action == GateAction::Close ? "closed" : name_of(action);
+}
+
+// The layer's own, or that of one of its heads.
+std::optional<double> estimate_at(const ActionEstimates& estimates, const PlaceEffect& place) {
+  const auto layer = std::ranges::find(estimates.layers, place.layer, &LayerEstimate::layer);
+  if (layer == estimates.layers.end()) return {};
+  if (!place.head) return layer->whole.nll;
+  if (*place.head >= std::ssize(layer->heads)) return {};
+  return layer->heads[static_cast<size_t>(*place.head)].nll;
+}
+
+EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile& profile) {
+  EstimateComparison comparison{.action = profile.action, .method = estimates.method};
+  std::vector<ExactEffect> exact;
+  for (const PlaceEffect& place : profile.places) {
+    const std::optional<double> estimate = estimate_at(estimates, place);
+    if (!estimate || !std::isfinite(place.nll)) continue;
+    comparison.places.push_back(place);
+    comparison.exact.push_back(place.nll);
+    comparison.estimated.push_back(*estimate);
+    exact.push_back({.layer = place.layer, .head = place.head, .nll = place.nll});
+  }
+  const bool heads = !profile.is_empty() && profile.places.front().head;
+  comparison.agreement = heads ? head_agreement(estimates, exact) : layer_agreement(estimates, exact);
+  return comparison;
+}
+
 }  // namespace
 
 std::vector<std::string> actions_of(const AblationPlan& plan, std::string_view group) {
@@ -105,6 +134,21 @@ std::optional<LayerSensitivity> layer_sensitivity(const AblatedModel& model, con
   if (result.layers.empty()) return {};
   result.statistics = sensitivity(result.closed, result.nll);
   return result;
+}
+
+std::vector<EstimateComparison> compare_estimates(const AblatedModel& model) {
+  std::vector<EstimateComparison> comparisons;
+  if (!model.estimates || model.texts.front().effects.empty()) return comparisons;
+  for (const ActionEstimates& estimates : model.estimates->estimates) {
+    for (const std::string_view group : {"layers", "heads"}) {
+      const EffectProfile profile =
+          effect_profile(model, model.texts.front(), group, action_in_plan(estimates.action));
+      EstimateComparison comparison = beside(estimates, profile);
+      comparison.of_heads = group == "heads";
+      if (!comparison.places.empty()) comparisons.push_back(std::move(comparison));
+    }
+  }
+  return comparisons;
 }
 
 std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text) {

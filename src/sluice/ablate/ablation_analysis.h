@@ -66,4 +66,17 @@ struct ControlPair {
 // Of those whose likelihoods were finite.
 std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text);
 
+// Estimates of an action beside what was measured, on the first text: of layers, or of heads.
+struct EstimateComparison {
+  std::string action;  // "open"
+  EstimateMethod method = EstimateMethod::FirstOrder;
+  bool of_heads = false;
+  std::vector<PlaceEffect> places = {};
+  std::vector<double> exact = {}, estimated = {};  // of each place, in nats per token
+  EstimateAgreement agreement = {};
+};
+
+// Of whatever is known both ways.
+std::vector<EstimateComparison> compare_estimates(const AblatedModel& model);
+
 }  // namespace sluice

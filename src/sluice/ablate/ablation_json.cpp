@@ -105,6 +105,17 @@ ordered_json json_of(const AblatedModel& model, const AblatedText& text) {
           {"sensitivity", std::move(sensitivities)}};
 }
 
+ordered_json agreements_json(const AblatedModel& model) {
+  ordered_json json = ordered_json::array();
+  for (const EstimateComparison& comparison : compare_estimates(model)) {
+    json.push_back({{"action", comparison.action},
+                    {"method", name_of(comparison.method)},
+                    {"of", comparison.of_heads ? "heads" : "layers"}});
+    json.back().update(to_json(comparison.agreement));
+  }
+  return json;
+}
+
 ordered_json json_of(const AblatedModel& model) {
   ordered_json texts = ordered_json::array(), gates = ordered_json::array(), samples = ordered_json::array();
   for (const AblatedText& text : model.texts) texts.push_back(json_of(model, text));

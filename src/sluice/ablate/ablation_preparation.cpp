@@ -83,6 +83,8 @@ void check_ablation(const AblationRequest& request) {
   for (const AblationText& text : request.texts) inputs += standard_inputs_of(text.source);
   if (inputs > 1 || (inputs == 1 && request.models.size() > 1))
     throw usage_error({.where = "-", .what = "standard input can be read only once, for one model"});
+  if (request.estimates != EstimateUse::None && request.options.dtype == DType::I8)
+    throw usage_error({.where = "--estimate", .what = "nothing can be differentiated through int8 weights"});
 }
 
 int64_t runs_to_come(const AblationRequest& request, const ModelConfig& config) {
@@ -104,11 +106,44 @@ PreparedAblation prepare_ablation(const LoadedModel& model, const AblationReques
   } catch (const Error& error) {
     throw error.inside(model.path().string());
   }
+  if (request.estimates == EstimateUse::Instead && !gate_tap(config))
+    throw usage_error({.where = model.path().string(), .what = "has no gate whose effect could be estimated"});
   for (const AblationText& text : request.texts) {
     prepared.texts.push_back(prepare_text(model, text, request, control));
     check_positions(prepared.plan, config, prepared.texts.back().text.chunk_length - 1);
   }
   return prepared;
+}
+
+std::vector<LayerGates> measure_gates(const LoadedModel& model, const ChunkedText& text,
+                                      const JobControl& control) {
+  if (!gate_tap(model.config())) return {};
+  const Look looked = look(model, {.text = text}, {.cancelled = control.cancelled, .log = control.log});
+  const GateMeasure* gate = looked.output_gate();
+  if (gate == nullptr) gate = &looked.gates.front();
+  std::vector<LayerGates> layers;
+  for (const GateLayer& layer : gate->layers)
+    layers.push_back(
+        {.layer = layer.layer, .mean = layer.values.moments().mean(), .closed = layer.values.closed()});
+  return layers;
+}
+
+AblationPlan first_part(const AblationRequest& request, const PreparedAblation& prepared,
+                        const std::vector<LayerGates>& gates, const ModelConfig& config) {
+  if (!request.plan_file.empty()) return prepared.plan;
+  PlanRequest plan = request.plan;
+  plan.gate_means.assign(static_cast<size_t>(config.layers), 0.0);
+  for (const LayerGates& layer : gates) plan.gate_means[static_cast<size_t>(layer.layer)] = layer.mean;
+  return make_plan(plan, config);
+}
+
+AblationPlan planned_first(const LoadedModel& model, const AblationRequest& request,
+                           const PreparedAblation& prepared, const JobControl& control) {
+  if (!request.plan_file.empty()) return prepared.plan;
+  const bool controls = std::ranges::find(request.plan.groups, "controls") != request.plan.groups.end();
+  const std::vector<LayerGates> gates =
+      controls ? measure_gates(model, prepared.texts.front().calibration, control) : std::vector<LayerGates>();
+  return first_part(request, prepared, gates, model.config());
 }
 
 AblationIdentity identity_of(const AblationRequest& request) {
@@ -120,7 +155,20 @@ AblationIdentity identity_of(const AblationRequest& request) {
           {"the wanted precision", fmt::format("{} of the effect, {} nats", rule.relative, rule.absolute)},
           {"the margin", std::to_string(rule.margin)},
           {"whether every run sees every chunk", request.coverage == Coverage::Exhaustive ? "yes" : "no"},
-          {"the number of layers whose heads follow", std::to_string(request.layers_with_heads)}};
+          {"the number of layers whose heads follow", std::to_string(request.layers_with_heads)},
+          {"what is estimated",
+           request.estimates == EstimateUse::None
+               ? "nothing"
+               : fmt::format("{} chunks in {} steps{}", request.estimate_chunks, request.estimate_steps,
+                             request.estimates == EstimateUse::Instead ? ", nothing is run" : "")},
+          {"the prompt of samples", request.prompt.value_or("the beginning of the text")},
+          {"the tokens of samples", std::to_string(request.sample_tokens)}};
+}
+
+int64_t count_comparisons(const AblationRequest& request, const PreparedAblation& prepared,
+                          const ModelConfig& config) {
+  if (request.estimates == EstimateUse::Instead) return 0;
+  return (std::ssize(prepared.plan.runs) + runs_to_come(request, config)) * std::ssize(request.texts);
 }
 
 void add_identity(AblationIdentity& identity, size_t number, const std::string& model,

@@ -23,9 +23,25 @@ struct PreparedAblation {
 PreparedAblation prepare_ablation(const LoadedModel& model, const AblationRequest& request,
                                   const JobControl& control = {});
 
+// How closed the gates of each layer are. Empty without gates.
+std::vector<LayerGates> measure_gates(const LoadedModel& model, const ChunkedText& text,
+                                      const JobControl& control = {});
+
+// The first part as it is run, with controls that are scaled as open gates scale.
+AblationPlan first_part(const AblationRequest& request, const PreparedAblation& prepared,
+                        const std::vector<LayerGates>& gates, const ModelConfig& config);
+
+// The same for whoever has not measured gates: they are, if there are such controls.
+AblationPlan planned_first(const LoadedModel& model, const AblationRequest& request,
+                           const PreparedAblation& prepared, const JobControl& control = {});
+
 // The runs of the heads that follow the first part, if every layer had them: what all comparisons are counted
 // with before it is known which layers it will be.
 int64_t runs_to_come(const AblationRequest& request, const ModelConfig& config);
+
+// Runs × texts of a model, those to come among them.
+int64_t count_comparisons(const AblationRequest& request, const PreparedAblation& prepared,
+                          const ModelConfig& config);
 
 // A usage error for options that contradict each other or a text that can be read only once.
 void check_ablation(const AblationRequest& request);

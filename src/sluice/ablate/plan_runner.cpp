@@ -45,14 +45,12 @@ PlanRunner::ChunkResult PlanRunner::measure(const Chunk& chunk, int64_t chunk_in
                      .runs = std::span(read).subspan(1),
                      .divergence = options_.divergence ? Divergence::Measured : Divergence::Left});
   ChunkResult result{.base = read.front().measures, .runs = {}};
-  for (size_t i = 0; i < read.size(); ++i) {
-    if (!std::isfinite(read[i].measures.nll.sum)) {
-      throw failure({.where = i == 0 ? "the unbroken model" : fmt::format("run \"{}\"", names_[runs[i - 1]]),
-                     .what = fmt::format("the likelihood of chunk {} is not finite", chunk_index)})
-          .inside(model_.path().string());
-    }
-    if (i > 0) result.runs.push_back(read[i].measures);
+  if (!std::isfinite(result.base.nll.sum)) {
+    throw failure({.where = model_.path().string(),
+                   .what = fmt::format("the likelihood of chunk {} is not finite in the unbroken model",
+                                       chunk_index)});
   }
+  for (const ReadRun& run : std::span(read).subspan(1)) result.runs.push_back(run.measures);
   return result;
 }
 

@@ -15,6 +15,7 @@ const std::vector<CommandGroup>& command_groups() {
       {"Models", {params_command(), init_command(), convert_command()}},
       {"Run", {trace_command(), eval_command(), generate_command()}},
       {"Look", {gates_command(), attention_command(), compare_command(), tokens_command(), patch_command()}},
+      {"Break", {ablate_command()}},
       {"Data", {tokenizer_command(), data_command()}},
       {"Train", {train_command(), sweep_command(), plot_command()}},
       {"Measure", {doctor_command(), bench_command()}},

@@ -5,6 +5,7 @@
 
 namespace sluice::cli {
 
+Command ablate_command();
 Command attention_command();
 Command bench_command();
 Command compare_command();
