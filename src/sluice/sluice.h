@@ -2,6 +2,8 @@
 // shows how it is used. Sources of the library itself include what they need.
 #pragma once
 
+#include "sluice/ablate/ablation.h"
+#include "sluice/ablate/ablation_forecast.h"
 #include "sluice/ablate/gate_estimates.h"
 #include "sluice/ablate/sweep.h"
 #include "sluice/analysis/comparison.h"
@@ -27,6 +29,7 @@
 #include "sluice/probe/generate_text.h"
 #include "sluice/probe/patch.h"
 #include "sluice/probe/trace.h"
+#include "sluice/report/ablation_report.h"
 #include "sluice/report/patch_report.h"
 #include "sluice/report/study_report.h"
 #include "sluice/report/write_report.h"

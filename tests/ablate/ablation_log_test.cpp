@@ -98,7 +98,8 @@ TEST_F(AblationLogTest, refuses_to_go_on_with_something_else_and_says_what) {
   begin();
   AblationIdentity other = kSame;
   other[1].value = "4 runs";
-  EXPECT_NE(refusal(other).find("the plan of model 1 differs: expected 3 runs, got 4 runs"), std::string::npos)
+  EXPECT_NE(refusal(other).find("the plan of model 1 differs: expected 3 runs, got 4 runs"),
+            std::string::npos)
       << refusal(other);
   other = kSame;
   other.push_back({"text 1 of model 1", "crc32c 5"});

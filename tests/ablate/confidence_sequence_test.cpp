@@ -122,8 +122,10 @@ TEST(ConfidenceSequence, has_a_p_value_that_fits_its_interval) {
 TEST(Stopping, knows_worse_better_equivalent_and_what_is_open) {
   const StoppingRule rule{.margin = 0.1};
   EXPECT_EQ(verdict_of(sequence_of({2, 2.1, 1.9, 2, 2.05, 1.95, 2, 2, 2.1, 1.9}), rule), RunVerdict::Worse);
-  EXPECT_EQ(verdict_of(sequence_of({-2, -2.1, -1.9, -2, -2.05, -1.95, -2, -2, -2.1, -1.9}), rule), RunVerdict::Better);
-  EXPECT_EQ(verdict_of(sequence_of({0, .01, -.01, 0, .01, -.01, 0, 0, .01, -.01}), rule), RunVerdict::Equivalent);
+  EXPECT_EQ(verdict_of(sequence_of({-2, -2.1, -1.9, -2, -2.05, -1.95, -2, -2, -2.1, -1.9}), rule),
+            RunVerdict::Better);
+  EXPECT_EQ(verdict_of(sequence_of({0, .01, -.01, 0, .01, -.01, 0, 0, .01, -.01}), rule),
+            RunVerdict::Equivalent);
   EXPECT_EQ(verdict_of(sequence_of({0, 1, -1, 0, 1, -1, 0, 0, 1, -1}), rule), RunVerdict::Undecided);
   EXPECT_EQ(verdict_of(sequence_of({2, 2.1}), rule), RunVerdict::Undecided);
 }

@@ -74,7 +74,9 @@ class LoggedText {
   void compute(int64_t chunk, const std::vector<size_t>& runs) {
     const PlanRunner::ChunkResult result =
         runner_.measure(text_.text.chunk(chunk), chunk, runs, job_.control);
-    std::vector<LogEntry> entries = {{key(chunk, LogKey::kBase), result.base}};
+    std::vector<LogEntry> entries;
+    if (!job_.log.find(key(chunk, LogKey::kBase)))
+      entries.push_back({key(chunk, LogKey::kBase), result.base});
     for (size_t i = 0; i < runs.size(); ++i)
       entries.push_back({key(chunk, static_cast<int64_t>(runs[i])), result.runs[i]});
     job_.log.append(entries);
@@ -167,6 +169,7 @@ class ModelAblation {
 
   void add_heads() {
     const std::vector<int64_t> layers = layers_by_effect(result_, job_.request.layers_with_heads);
+    if (layers.empty()) return;
     PlanRequest heads = job_.request.plan;
     heads.groups = {"heads"};
     heads.head_layers = IndexSet::parse(fmt::format("{}", fmt::join(layers, ",")));

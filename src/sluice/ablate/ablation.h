@@ -82,10 +82,10 @@ struct LayerGates {
 };
 
 struct AblatedText {
-  std::string name;
+  std::string name = {};
   int64_t chunks = 0, chunk_length = 0;    // that there are to see
   uint32_t checksum = 0;                   // of all tokens
-  std::string calibration;                 // what it was calibrated on, in words
+  std::string calibration = {};            // what it was calibrated on, in words
   Perplexity base = {};                    // of the unbroken model, on the chunks that were seen
   std::vector<double> base_by_chunk = {};  // nll per token, by round
   double base_sink = 0, base_activation = 0;
@@ -98,7 +98,7 @@ struct BrokenSample {
 };
 
 struct AblatedModel {
-  std::string name, path;
+  std::string name = {}, path = {};
   int64_t parameters = 0, layers = 0, heads = 0;
   bool gated = false;
   AblationPlan plan = {};

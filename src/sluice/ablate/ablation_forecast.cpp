@@ -25,7 +25,8 @@ PlanCost cost_of(const AblationPlan& plan, const ModelConfig& config, const Prep
 }
 
 // The heads of the first layers stand for those that will be chosen: they share least.
-AblationPlan with_heads_to_come(AblationPlan plan, const AblationRequest& request, const ModelConfig& config) {
+AblationPlan with_heads_to_come(AblationPlan plan, const AblationRequest& request,
+                                const ModelConfig& config) {
   if (request.layers_with_heads == 0) return plan;
   PlanRequest heads = request.plan;
   heads.groups = {"heads"};
@@ -77,7 +78,8 @@ double AblationForecast::seconds() const {
   return sum;
 }
 
-AblationForecast forecast_ablation(Engine& engine, const AblationRequest& request, const JobControl& control) {
+AblationForecast forecast_ablation(Engine& engine, const AblationRequest& request,
+                                   const JobControl& control) {
   check_ablation(request);
   AblationForecast forecast;
   const std::vector<std::string> names = names_of_models(request.models);
@@ -130,9 +132,9 @@ std::string to_text(const AblationForecast& forecast) {
   std::string text;
   for (const ModelForecast& model : forecast.models) {
     text += fmt::format("{}: {} runs{}\n", model.name, model.runs,
-                        model.to_come > 0 ? fmt::format(", then {} of heads of the layers that matter most",
-                                                        model.to_come)
-                                          : "");
+                        model.to_come > 0
+                            ? fmt::format(", then {} of heads of the layers that matter most", model.to_come)
+                            : "");
     for (const TextForecast& on : model.texts)
       text += fmt::format("  on {}: {} chunks of {} tokens, calibrated on {}\n", on.name, on.chunks,
                           on.chunk_length, on.calibration);

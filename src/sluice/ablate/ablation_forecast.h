@@ -1,4 +1,5 @@
-// What an ablation will take, before it runs: counts, arithmetic, and time from a short trial on this machine.
+// What an ablation will take, before it runs: counts, arithmetic, and time from a short trial on this
+// machine.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,7 +25,7 @@ struct ModelForecast {
   // Floating-point operations if none rests: every run on its own, with what is shared computed once, and of
   // estimates.
   double naive = 0, shared = 0, estimates = 0;
-  int64_t memory = 0;    // bytes beside the weights
+  int64_t memory = 0;        // bytes beside the weights
   double trial_seconds = 0;  // that the unbroken model took for one chunk
   double trial_work = 0;     // operations of that chunk
 
@@ -37,8 +38,8 @@ struct AblationForecast {
   double seconds() const;
 };
 
-// Reads and checks everything that run_ablation() would, looks at gates if the plan has controls, and runs one
-// chunk of each model. Writes nothing.
+// Reads and checks everything that run_ablation() would, looks at gates if the plan has controls, and runs
+// one chunk of each model. Writes nothing.
 AblationForecast forecast_ablation(Engine& engine, const AblationRequest& request,
                                    const JobControl& control = {});
 

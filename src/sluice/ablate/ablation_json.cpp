@@ -88,6 +88,9 @@ ordered_json json_of(const AblatedModel& model, const AblatedText& text) {
   }
   for (const std::string& action : actions_of(model.plan, "layers"))
     if (const auto layers = layer_sensitivity(model, text, action)) sensitivities.push_back(json_of(*layers));
+  if (text.effects.empty())
+    return {
+        {"name", text.name}, {"chunks", text.chunks}, {"chunk_length", text.chunk_length}, {"runs", runs}};
   return {{"name", text.name},
           {"chunks", text.chunks},
           {"chunk_length", text.chunk_length},
@@ -123,10 +126,17 @@ ordered_json json_of(const AblatedModel& model) {
     gates.push_back({{"layer", layer.layer}, {"mean", layer.mean}, {"closed", layer.closed}});
   for (const BrokenSample& sample : model.samples)
     samples.push_back({{"run", sample.run.empty() ? "unbroken" : sample.run}, {"text", sample.text}});
-  return {{"name", model.name},           {"path", model.path},        {"parameters", model.parameters},
-          {"layers", model.layers},       {"heads", model.heads},      {"gated", model.gated},
-          {"gates", std::move(gates)},    {"texts", std::move(texts)}, {"prompt", model.prompt},
-          {"samples", std::move(samples)}};
+  ordered_json json = {
+      {"name", model.name},        {"path", model.path},       {"parameters", model.parameters},
+      {"layers", model.layers},    {"heads", model.heads},     {"gated", model.gated},
+      {"gates", std::move(gates)}, {"texts", std::move(texts)}};
+  if (model.estimates) {
+    json["estimates"] = to_json(*model.estimates);
+    json["estimates_against_exact"] = agreements_json(model);
+  }
+  json["prompt"] = model.prompt;
+  json["samples"] = std::move(samples);
+  return json;
 }
 
 }  // namespace

@@ -58,16 +58,24 @@ PreparedText prepare_text(const LoadedModel& model, const AblationText& text, co
     prepared.calibration_name = fmt::format("its last {} of {} chunks, held apart", apart, there);
     return prepared;
   } catch (const Error& error) {
-    throw error.inside(
-        error.report().where == model.path().string() ? text.name : model.path().string() + ": " + text.name);
+    if (error.report().where != "the text") throw;  // whoever else failed has said where
+    throw error.inside(model.path().string() + ": " + text.name);
   }
+}
+
+// Nothing can be opened without a gate: what attention adds is zeroed then, so that a twin has its layers,
+// too.
+PlanRequest fitted_to(PlanRequest request, const ModelConfig& config) {
+  if (!gate_tap(config) && request.layer_actions == std::vector<std::string>{"open"})
+    request.layer_actions = {"closed"};
+  return request;
 }
 
 // As many runs as there will be; what controls of open gates are scaled by is known only when gates were
 // looked at.
 PlanRequest with_some_means(PlanRequest request, const ModelConfig& config) {
   if (gate_tap(config)) request.gate_means.assign(static_cast<size_t>(config.layers), 0.5);
-  return request;
+  return fitted_to(std::move(request), config);
 }
 
 std::string checksum_words(std::string_view text) {
@@ -107,7 +115,8 @@ PreparedAblation prepare_ablation(const LoadedModel& model, const AblationReques
     throw error.inside(model.path().string());
   }
   if (request.estimates == EstimateUse::Instead && !gate_tap(config))
-    throw usage_error({.where = model.path().string(), .what = "has no gate whose effect could be estimated"});
+    throw usage_error(
+        {.where = model.path().string(), .what = "has no gate whose effect could be estimated"});
   for (const AblationText& text : request.texts) {
     prepared.texts.push_back(prepare_text(model, text, request, control));
     check_positions(prepared.plan, config, prepared.texts.back().text.chunk_length - 1);
@@ -134,7 +143,7 @@ AblationPlan first_part(const AblationRequest& request, const PreparedAblation& 
   PlanRequest plan = request.plan;
   plan.gate_means.assign(static_cast<size_t>(config.layers), 0.0);
   for (const LayerGates& layer : gates) plan.gate_means[static_cast<size_t>(layer.layer)] = layer.mean;
-  return make_plan(plan, config);
+  return make_plan(fitted_to(std::move(plan), config), config);
 }
 
 AblationPlan planned_first(const LoadedModel& model, const AblationRequest& request,
@@ -142,7 +151,8 @@ AblationPlan planned_first(const LoadedModel& model, const AblationRequest& requ
   if (!request.plan_file.empty()) return prepared.plan;
   const bool controls = std::ranges::find(request.plan.groups, "controls") != request.plan.groups.end();
   const std::vector<LayerGates> gates =
-      controls ? measure_gates(model, prepared.texts.front().calibration, control) : std::vector<LayerGates>();
+      controls ? measure_gates(model, prepared.texts.front().calibration, control)
+               : std::vector<LayerGates>();
   return first_part(request, prepared, gates, model.config());
 }
 

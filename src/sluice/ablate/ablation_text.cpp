@@ -53,7 +53,9 @@ std::vector<std::string> groups_of(const AblationPlan& plan) {
 std::string to_text(const AblationResult& result) {
   std::string text;
   for (const AblatedModel& model : result.models) {
+    if (model.estimates) text += fmt::format("{}: estimates\n", model.name) + to_text(*model.estimates);
     for (const AblatedText& ablated : model.texts) {
+      if (ablated.effects.empty()) continue;
       text += fmt::format("{} on {}: perplexity {:.4g} unbroken, {} chunks of {}\n", model.name, ablated.name,
                           ablated.base.ppl, ablated.base_by_chunk.size(), ablated.chunks);
       for (const std::string& group : groups_of(model.plan)) text += group_text(model, ablated, group);

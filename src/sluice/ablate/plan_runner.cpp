@@ -46,9 +46,9 @@ PlanRunner::ChunkResult PlanRunner::measure(const Chunk& chunk, int64_t chunk_in
                      .divergence = options_.divergence ? Divergence::Measured : Divergence::Left});
   ChunkResult result{.base = read.front().measures, .runs = {}};
   if (!std::isfinite(result.base.nll.sum)) {
-    throw failure({.where = model_.path().string(),
-                   .what = fmt::format("the likelihood of chunk {} is not finite in the unbroken model",
-                                       chunk_index)});
+    throw failure(
+        {.where = model_.path().string(),
+         .what = fmt::format("the likelihood of chunk {} is not finite in the unbroken model", chunk_index)});
   }
   for (const ReadRun& run : std::span(read).subspan(1)) result.runs.push_back(run.measures);
   return result;

@@ -33,8 +33,8 @@ class PlanRunner {
   };
 
   // The runs are indices into the plan. `chunk_index` is the chunk's number in the text, which shuffles and
-  // noise depend on. A run's likelihood may not be finite: that is what breaking can do. Fails if the unbroken
-  // model's is not.
+  // noise depend on. A run's likelihood may not be finite: that is what breaking can do. Fails if the
+  // unbroken model's is not.
   ChunkResult measure(const Chunk& chunk, int64_t chunk_index, std::span<const size_t> runs,
                       const JobControl& control = {}) const;
 

@@ -15,7 +15,7 @@ namespace sluice {
 enum class Coverage { UntilDecided, Exhaustive };  // Exhaustive: every run sees every chunk
 
 struct RoundsRequest {
-  std::vector<size_t> runs;  // of a plan, by index
+  std::vector<size_t> runs = {};  // of a plan, by index
   int64_t chunks = 0;
   uint64_t seed = 0;  // of their order
   StoppingRule rule = {};

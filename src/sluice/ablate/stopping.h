@@ -17,9 +17,9 @@ const char* name_of(RunVerdict verdict);
 struct StoppingRule {
   double relative = 0.1, absolute = 0.01;  // the half-width that is wanted: the larger of both, the first as
                                            // a share of the effect
-  double margin = 0.01;     // effects up to this do not matter
-  double error = 0.05;      // that any of all comparisons is ever wrong
-  int64_t comparisons = 1;  // runs × texts × models
+  double margin = 0.01;                    // effects up to this do not matter
+  double error = 0.05;                     // that any of all comparisons is ever wrong
+  int64_t comparisons = 1;                 // runs × texts × models
 
   double error_of_one() const { return error / static_cast<double>(comparisons); }
 };

@@ -16,8 +16,7 @@ ReportHeader header_of(const AblationOptions& options, const Engine& engine, con
   for (const std::string& model : options.models) header.sources.push_back(report_source("model", model));
   for (const std::string& path : options.text.data)
     if (path != "-") header.sources.push_back(report_source("data", path));
-  if (!options.text.ids_file.empty())
-    header.sources.push_back(report_source("data", options.text.ids_file));
+  if (!options.text.ids_file.empty()) header.sources.push_back(report_source("data", options.text.ids_file));
   if (!options.calibration.empty())
     header.sources.push_back(report_source("calibration", options.calibration));
   return header;
@@ -50,7 +49,8 @@ void run(const AblationOptions& options, const Session& session) {
   write_result(to_json(result), options.out);
   write_report(ablation_report(result, std::move(header)), options.out);
   print_result(session, result);
-  session.log.info("the report is in {0}/report.html, its numbers in {0}/result.json and CSV files", options.out);
+  session.log.info("the report is in {0}/report.html, its numbers in {0}/result.json and CSV files",
+                   options.out);
 }
 
 Action declare_ablate(Options& options) {
@@ -64,14 +64,19 @@ Action declare_ablate(Options& options) {
 Command ablate_command() {
   return {
       .name = "ablate",
-      .summary = "Break models in many ways, one at a time, and say what each does, with controls and intervals",
+      .summary =
+          "Break models in many ways, one at a time, and say what each does, with controls and intervals",
       .description =
-          "Runs a plan of interventions over one text or several (each file is a text of its own) and compares "
+          "Runs a plan of interventions over one text or several (each file is a text of its own) and "
+          "compares "
           "every run with the unbroken model on the same chunks: change of the negative log-likelihood, "
-          "perplexity ratio, KL, changed predictions, sink, largest activation, and a sample of what the broken "
+          "perplexity ratio, KL, changed predictions, sink, largest activation, and a sample of what the "
+          "broken "
           "model writes. What runs have in common is computed once. Chunks come in a random order, and a run "
-          "rests as soon as its effect is known well enough by an interval that holds at every time of stopping "
-          "and for all runs together. An ungated model is broken where a gate would sit. Results are kept chunk "
+          "rests as soon as its effect is known well enough by an interval that holds at every time of "
+          "stopping "
+          "and for all runs together. An ungated model is broken where a gate would sit. Results are kept "
+          "chunk "
           "by chunk: Ctrl-C and a crash lose nothing that is finished, and --resume goes on.",
       .examples = {"sluice ablate path/to/model --data wiki.txt --out broken",
                    "sluice ablate gated baseline --data wiki.txt --plan layers --actions closed --out twins",

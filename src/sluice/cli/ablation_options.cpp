@@ -1,5 +1,6 @@
 #include "sluice/cli/ablation_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -41,13 +42,14 @@ bool names_file(const std::string& plan) {
 }  // namespace
 
 void PlanOptions::declare(Options& options) {
-  options.text({.name = "--plan",
-                .value = "WORDS|FILE",
-                .text = "What is broken: seeds (all gates, ten constants, each layer open, each head closed in "
-                        "the three layers that matter most), all, or some of global, constants, layers, heads, "
-                        "cumulative, positions, depth, controls, with commas between; or a file as "
-                        "--print-plan writes it (default: seeds)"},
-               plan);
+  options.text(
+      {.name = "--plan",
+       .value = "WORDS|FILE",
+       .text = "What is broken: seeds (all gates, ten constants, each layer open, each head closed in "
+               "the three layers that matter most), all, or some of global, constants, layers, heads, "
+               "cumulative, positions, depth, controls, with commas between; or a file as "
+               "--print-plan writes it (default: seeds)"},
+      plan);
   options.text({.name = "--layers",
                 .value = "SET",
                 .text = "Layers of the groups layers, cumulative and controls (default: all)"},
@@ -70,8 +72,11 @@ void PlanOptions::declare(Options& options) {
 }
 
 void PlanOptions::check_alone() const {
-  for (const auto& [name, given] : {std::pair("--layers", !layers.empty()), {"--heads", !heads.empty()},
-                                    {"--actions", !actions.empty()}, {"--draws", draws.has_value()}})
+  const std::pair<const char*, bool> others[] = {{"--layers", !layers.empty()},
+                                                 {"--heads", !heads.empty()},
+                                                 {"--actions", !actions.empty()},
+                                                 {"--draws", draws.has_value()}};
+  for (const auto& [name, given] : others)
     if (given)
       throw usage_error({.where = name, .what = "does not go with a plan's file, which says all of it"});
 }
@@ -106,7 +111,8 @@ void PlanOptions::apply(AblationRequest& request) const {
   }
   const bool with_layers = std::ranges::find(planned.groups, "layers") != planned.groups.end();
   if (request.layers_with_heads > 0 && !with_layers)
-    throw usage_error({.where = "--heads top", .what = "needs the group layers, which says what matters most"});
+    throw usage_error(
+        {.where = "--heads top", .what = "needs the group layers, which says what matters most"});
 }
 
 void AblationOptions::declare(Options& options) {
@@ -121,11 +127,12 @@ void AblationOptions::declare(Options& options) {
 void AblationOptions::declare_text(Options& options) {
   text.declare(options);
   chunking.declare(options, ChunkingOptions::Overlap::None);
-  options.text({.name = "--calibration",
-                .value = "FILE",
-                .text = "The text that means and shuffled gates come from (default: the last chunks of each text, "
-                        "held apart)"},
-               calibration);
+  options.text(
+      {.name = "--calibration",
+       .value = "FILE",
+       .text = "The text that means and shuffled gates come from (default: the last chunks of each text, "
+               "held apart)"},
+      calibration);
   options.text({.name = "--tokenizer",
                 .value = "FILE|bytes",
                 .text = "What the tokens of the models stand for (default: each model's own)"},
@@ -181,11 +188,12 @@ void AblationOptions::declare_output(Options& options) {
                   sample_tokens);
   options.flag("--print-plan", print_plan, "Print the plan as JSON, and run nothing");
   options.flag("--dry-run", dry_run, "Say what it would take, and run nothing but a short trial");
-  options.text({.name = "--out",
-                .value = "DIR",
-                .text = "Where log and report go: report.html, result.json, a CSV per table, figures as SVG and "
-                        "PNG"},
-               out);
+  options.text(
+      {.name = "--out",
+       .value = "DIR",
+       .text = "Where log and report go: report.html, result.json, a CSV per table, figures as SVG and "
+               "PNG"},
+      out);
   options.flag("--resume", resume, "Go on where the ablation in --out stopped");
 }
 
@@ -213,8 +221,8 @@ std::vector<AblationText> AblationOptions::texts() const {
   std::vector<AblationText> each;
   const std::vector<std::string> names = names_of_models(text.data);
   for (size_t i = 0; i < names.size(); ++i)
-    each.push_back({.name = names[i],
-                    .source = DataFiles{.paths = {text.data[i]}, .format = text.format.format()}});
+    each.push_back(
+        {.name = names[i], .source = DataFiles{.paths = {text.data[i]}, .format = text.format.format()}});
   return each;
 }
 
@@ -237,7 +245,9 @@ AblationRequest AblationOptions::request(const Session& session) const {
       .seed = static_cast<uint64_t>(seed.value_or(0)),
       .rule = rule(),
       .coverage = exhaustive ? Coverage::Exhaustive : Coverage::UntilDecided,
-      .estimates = estimate_only ? EstimateUse::Instead : estimate ? EstimateUse::Beside : EstimateUse::None,
+      .estimates = estimate_only ? EstimateUse::Instead
+                   : estimate    ? EstimateUse::Beside
+                                 : EstimateUse::None,
       .prompt = prompt,
       .out = out,
       .start = resume ? LogStart::Resume : LogStart::New};

@@ -102,17 +102,17 @@ std::optional<ReportFigure> constants_figure(const AblatedModel& model) {
     chart.series.push_back(std::move(series));
     chart.series.push_back(std::move(learned));
   }
-  return ReportFigure{named_for(model, "progressive_gate_sweep"),
-                      figure_of(panel_of(std::move(chart), 640, 400),
-                                {counted(model), "Bands: 95 % intervals of the ratio to the unbroken model."}),
-                      "Perplexity with a constant in the place of every gate.", named_for(model, "runs")};
+  return ReportFigure{
+      named_for(model, "progressive_gate_sweep"),
+      figure_of(panel_of(std::move(chart), 640, 400),
+                {counted(model), "Bands: 95 % intervals of the ratio to the unbroken model."}),
+      "Perplexity with a constant in the place of every gate.", named_for(model, "runs")};
 }
 
 std::optional<ReportFigure> layers_figure(const AblatedModel& model, const std::string& action) {
   if (effect_profile(model, model.texts.front(), "layers", action).is_empty()) return {};
-  BarChart chart{.title = fmt::format("each layer {}", action),
-                 .x = {.label = "layer"},
-                 .y = {.label = kNllLabel}};
+  BarChart chart{
+      .title = fmt::format("each layer {}", action), .x = {.label = "layer"}, .y = {.label = kNllLabel}};
   for (const AblatedText& text : model.texts) {
     // Draws of a shuffle are averaged; their bars have the whiskers of the first.
     std::map<int64_t, std::vector<const RunEffect*>> effects;
@@ -198,15 +198,16 @@ std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std
 }
 
 std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
-  LineChart chart{.title = "more and more of it", .x = {.label = "layers or heads", .ticks = TickValues::Whole},
+  LineChart chart{.title = "more and more of it",
+                  .x = {.label = "layers or heads", .ticks = TickValues::Whole},
                   .y = {.label = kNllLabel}};
   for (const AblatedText& text : model.texts) {
     std::map<std::string, Series> lines;
     for (const size_t run : runs_of(model, "cumulative")) {
       const PlannedRun& planned = model.plan.runs[run];
       const bool heads = planned.name.find("heads") != std::string::npos;
-      Series& line = lines[fmt::format("{} {} {}", heads ? "heads" : "layers", planned.action,
-                                       text_name(model, text))];
+      Series& line =
+          lines[fmt::format("{} {} {}", heads ? "heads" : "layers", planned.action, text_name(model, text))];
       const Uncertain& nll = text.effects[run].nll;
       line.x.push_back(static_cast<double>(line.x.size() + 1));
       line.y.push_back(nll.value);
@@ -266,9 +267,9 @@ std::optional<ReportFigure> estimates_figure(const AblatedModel& model) {
       points.labels.push_back(place.head ? fmt::format("{}.{}", place.layer, *place.head)
                                          : std::to_string(place.layer));
     panels.panels.push_back(panel_of(
-        Scatter{.title = fmt::format("{} {}, {}", comparison.of_heads ? "heads" : "layers", comparison.action,
-                                     comparison.method == EstimateMethod::Integrated ? "integrated gradients"
-                                                                                     : "first order"),
+        Scatter{.title = fmt::format(
+                    "{} {}, {}", comparison.of_heads ? "heads" : "layers", comparison.action,
+                    comparison.method == EstimateMethod::Integrated ? "integrated gradients" : "first order"),
                 .x = {.label = "estimated change of nll"},
                 .y = {.label = "measured"},
                 .groups = {std::move(points)},
@@ -313,9 +314,11 @@ std::optional<ReportFigure> shares_figure(const AblationResult& result) {
   }
   if (chart.groups.empty()) return {};
   for (int64_t i = 0; i < layers; ++i) chart.x.names.push_back(std::to_string(i));
-  return ReportFigure{"damage_shares", figure_of(panel_of(std::move(chart)), {"Gated: gates closed. Without a "
-                      "gate: attention's output zeroed. One layer at a time."}),
-                      "Models beside each other: which layers carry the damage.", "damage_shares"};
+  return ReportFigure{
+      "damage_shares",
+      figure_of(panel_of(std::move(chart)), {"Gated: gates closed. Without a "
+                                             "gate: attention's output zeroed. One layer at a time."}),
+      "Models beside each other: which layers carry the damage.", "damage_shares"};
 }
 
 }  // namespace sluice

@@ -23,7 +23,8 @@ struct VerdictCounts {
   int64_t worse = 0, better = 0, equivalent = 0, undecided = 0;
 
   std::string words() const {
-    return fmt::format("{} worse, {} better, {} equivalent, {} undecided", worse, better, equivalent, undecided);
+    return fmt::format("{} worse, {} better, {} equivalent, {} undecided", worse, better, equivalent,
+                       undecided);
   }
 };
 
@@ -54,9 +55,8 @@ std::string worst_words(const EffectProfile& profile, size_t count) {
   std::vector<std::string> words;
   for (const PlaceEffect& place : ranked(profile)) {
     if (words.size() == count) break;
-    words.push_back(std::isfinite(place.nll)
-                        ? fmt::format("{} ({:+.3g} nats)", place_words(place), place.nll)
-                        : fmt::format("{} (beyond all numbers)", place_words(place)));
+    words.push_back(std::isfinite(place.nll) ? fmt::format("{} ({:+.3g} nats)", place_words(place), place.nll)
+                                             : fmt::format("{} (beyond all numbers)", place_words(place)));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -79,18 +79,20 @@ Finding run_finding(const AblatedModel& model, const AblatedText& text, size_t r
       .n = effect.chunks,
       .counted = "chunks",
       .margin = result.rule.margin,
-      .limits = fmt::format("Perplexity x {:.4g}; {:.1f} % of the likeliest tokens are others. The interval holds "
-                            "for all {} comparisons together.",
-                            effect.ppl_ratio.value, 100 * effect.changed_top1, result.rule.comparisons)};
+      .limits =
+          fmt::format("Perplexity x {:.4g}; {:.1f} % of the likeliest tokens are others. The interval holds "
+                      "for all {} comparisons together.",
+                      effect.ppl_ratio.value, 100 * effect.changed_top1, result.rule.comparisons)};
   const Finding finding = finding_of(difference);
   const bool by_test = finding.verdict == Verdict::Undecided && effect.verdict != RunVerdict::Undecided;
   if (!by_test) return finding;
   const bool worse = effect.verdict == RunVerdict::Worse;
   return {.verdict = worse ? Verdict::Higher : Verdict::Lower,
-          .text = fmt::format("{} is {} than the unbroken model by {:.3g} nats per token (corrected p = {:.2g}, n = "
-                              "{} chunks), although the interval for all comparisons together has 0 in it.",
-                              subject, worse ? "worse" : "better", std::abs(effect.nll.value),
-                              effect.corrected_p, effect.chunks)};
+          .text = fmt::format(
+              "{} is {} than the unbroken model by {:.3g} nats per token (corrected p = {:.2g}, n = "
+              "{} chunks), although the interval for all comparisons together has 0 in it.",
+              subject, worse ? "worse" : "better", std::abs(effect.nll.value), effect.corrected_p,
+              effect.chunks)};
 }
 
 std::vector<Finding> global_findings(const AblatedModel& model, const AblationResult& result) {
@@ -129,7 +131,8 @@ std::vector<Finding> control_findings(const AblatedModel& model) {
   const std::vector<int64_t> layers = layers_by_effect(model, 3);
   for (const ControlPair& pair : control_pairs(model, text)) {
     const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
-    if (!run.layer || std::ranges::find(layers, *run.layer) == layers.end() || run.action == "shuffled") continue;
+    if (!run.layer || std::ranges::find(layers, *run.layer) == layers.end() || run.action == "shuffled")
+      continue;
     findings.push_back(finding_of({.what = "the damage, in nats per token,",
                                    .subject = fmt::format("\"{}\"", run.name),
                                    .against = fmt::format("its control \"{}\"", control.name),
@@ -156,12 +159,11 @@ std::optional<Paragraph> constants_words(const AblatedModel& model) {
       action = model.plan.runs[i].action;
     }
     if (best == nullptr) continue;
-    words += fmt::format("On {} the best constant is {}: perplexity x {} of the unbroken model's {:.4g}. ",
-                         text.name, action,
-                         best->ppl_ratio.ci95
-                             ? number_text(Estimate{best->ppl_ratio.value, *best->ppl_ratio.ci95})
+    words += fmt::format(
+        "On {} the best constant is {}: perplexity x {} of the unbroken model's {:.4g}. ", text.name, action,
+        best->ppl_ratio.ci95 ? number_text(Estimate{best->ppl_ratio.value, *best->ppl_ratio.ci95})
                              : number_text(best->ppl_ratio.value),
-                         text.base.ppl);
+        text.base.ppl);
   }
   if (words.empty()) return {};
   return Paragraph{words + "What is left between that and 1 is what the pattern is worth beyond the level."};
@@ -188,15 +190,17 @@ Paragraph head_words(const AblatedModel& model, const std::string& action, const
     words += fmt::format("Heads {} on {}: {}. Most damage: {}. ", action, text.name,
                          count_verdicts(model, text, "heads", action).words(),
                          worst_words(effect_profile(model, text, "heads", action), 5));
-  return {words + fmt::format("That a head does no harm when it is {} on this text within {:.3g} nats does not say "
-                              "that it can be removed.",
-                              action, result.rule.margin)};
+  return {words +
+          fmt::format("That a head does no harm when it is {} on this text within {:.3g} nats does not say "
+                      "that it can be removed.",
+                      action, result.rule.margin)};
 }
 
 Paragraph sensitivity_words(const LayerSensitivity& layers) {
   const auto described = [](const Association& found) {
-    return fmt::format("rank correlation {:+.3f} (permutation p = {:.3g}, n = {} layers), R squared of a line {:.3f}",
-                       found.rank_correlation, found.p, found.count, found.r_squared);
+    return fmt::format(
+        "rank correlation {:+.3f} (permutation p = {:.3g}, n = {} layers), R squared of a line {:.3f}",
+        found.rank_correlation, found.p, found.count, found.r_squared);
   };
   std::vector<int64_t> outliers;
   for (const size_t i : layers.statistics.outliers) outliers.push_back(layers.layers[i]);

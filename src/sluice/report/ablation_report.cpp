@@ -72,9 +72,9 @@ Section control_section(const AblatedModel& model) {
 
 Section estimate_section(const AblatedModel& model) {
   Section section{.title = model.name + ": estimates from gradients"};
-  section.blocks.push_back(Paragraph{fmt::format(
-      "Estimated on {} chunks with {} forward and backward passes each.", model.estimates->chunks,
-      model.estimates->passes)});
+  section.blocks.push_back(
+      Paragraph{fmt::format("Estimated on {} chunks with {} forward and backward passes each.",
+                            model.estimates->chunks, model.estimates->passes)});
   add_figure(section, estimates_figure(model));
   add_blocks(section, estimate_words(model));
   section.blocks.push_back(estimates_table(model));
@@ -83,8 +83,7 @@ Section estimate_section(const AblatedModel& model) {
 
 Section broken_samples_section(const AblatedModel& model) {
   Section section{.title = fmt::format("{}: what it writes", model.name)};
-  section.blocks.push_back(
-      Paragraph{fmt::format("The likeliest continuation of \"{}\".", model.prompt)});
+  section.blocks.push_back(Paragraph{fmt::format("The likeliest continuation of \"{}\".", model.prompt)});
   for (const BrokenSample& sample : model.samples)
     section.blocks.push_back(
         Preformatted{.text = sample.text, .label = sample.run.empty() ? "unbroken" : sample.run});
@@ -125,9 +124,12 @@ std::string ablation_words(const AblationResult& result) {
     }
   if (all == 0) return "Nothing was run: effects are estimated.";
   return fmt::format(
-      "{} runs in all, {} evaluations of a chunk where {} would have been all of them ({:.1f} %). A run rests "
-      "when its effect is known to {:.3g} of itself or {:.3g} nats per token, and is worse, better or equivalent "
-      "(within {:.3g} nats). The intervals behind verdicts hold for all {} comparisons together and at every time "
+      "{} runs in all, {} evaluations of a chunk where {} would have been all of them ({:.1f} %). A run "
+      "rests "
+      "when its effect is known to {:.3g} of itself or {:.3g} nats per token, and is worse, better or "
+      "equivalent "
+      "(within {:.3g} nats). The intervals behind verdicts hold for all {} comparisons together and at every "
+      "time "
       "of stopping, but for an error of {:.2g}.",
       result.rule.comparisons, integer_text(made), integer_text(all),
       100 * static_cast<double>(made) / static_cast<double>(all), result.rule.relative, result.rule.absolute,
@@ -137,19 +139,19 @@ std::string ablation_words(const AblationResult& result) {
 Report ablation_report(const AblationResult& result, ReportHeader header) {
   for (const AblatedModel& model : result.models)
     for (const AblatedText& text : model.texts)
-      header.sources.push_back({.role = "tokens",
-                                .name = fmt::format("{} as {} sees it, calibrated on {}", text.name, model.name,
-                                                    text.calibration),
-                                .checksum = fmt::format("crc32c {:08x}", text.checksum)});
+      header.sources.push_back(
+          {.role = "tokens",
+           .name = fmt::format("{} as {} sees it, calibrated on {}", text.name, model.name, text.calibration),
+           .checksum = fmt::format("crc32c {:08x}", text.checksum)});
   Report report{.title = "What breaks", .header = std::move(header)};
   report.summary = {Paragraph{ablation_words(result)}};
-  const bool ran = std::ranges::any_of(result.models,
-                                       [](const AblatedModel& model) { return !model.plan.runs.empty(); });
+  const bool ran =
+      std::ranges::any_of(result.models, [](const AblatedModel& model) { return !model.plan.runs.empty(); });
   if (ran) report.summary.push_back(ablated_models(result));
   for (const AblatedModel& model : result.models)
     for (Section& section : ablation_sections(model, result)) report.sections.push_back(std::move(section));
-  const bool layers = std::ranges::any_of(result.models,
-                                          [](const AblatedModel& model) { return has_group(model, "layers"); });
+  const bool layers = std::ranges::any_of(
+      result.models, [](const AblatedModel& model) { return has_group(model, "layers"); });
   if (result.models.size() > 1 && layers) report.sections.push_back(twins_section(result));
   return report;
 }

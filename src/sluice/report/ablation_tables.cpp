@@ -19,23 +19,37 @@ TableColumn word_column(const char* name) {
 }
 
 std::vector<TableColumn> run_columns() {
-  return {word_column("text"),
-          word_column("run"),
-          word_column("group"),
-          word_column("action"),
-          {.name = "layer"},
-          {.name = "head"},
-          {.name = "nll", .key = "nll_change", .unit = "nats per token", .note = "change, 95 % bootstrap", .format = kNllChange},
-          {.name = "holds for all", .key = "nll_simultaneous", .note = "interval for all runs at every time of stopping", .format = kNllChange},
-          {.name = "perplexity", .key = "ppl"},
-          {.name = "x", .key = "ppl_ratio", .note = "perplexity, broken / unbroken"},
-          {.name = "KL", .key = "kl", .unit = "nats per token"},
-          {.name = "top-1 changed", .key = "changed_top1", .format = kShareFormat},
-          {.name = "sink", .key = "sink_change", .note = "change of attention on the first token", .format = kNllChange},
-          {.name = "max act", .key = "largest_activation_change", .note = "change of the largest |block output|", .format = kNllChange},
-          {.name = "p", .key = "corrected_p", .note = "corrected by Holm for all runs", .format = {.digits = 2}},
-          {.name = "chunks"},
-          word_column("verdict")};
+  return {
+      word_column("text"),
+      word_column("run"),
+      word_column("group"),
+      word_column("action"),
+      {.name = "layer"},
+      {.name = "head"},
+      {.name = "nll",
+       .key = "nll_change",
+       .unit = "nats per token",
+       .note = "change, 95 % bootstrap",
+       .format = kNllChange},
+      {.name = "holds for all",
+       .key = "nll_simultaneous",
+       .note = "interval for all runs at every time of stopping",
+       .format = kNllChange},
+      {.name = "perplexity", .key = "ppl"},
+      {.name = "x", .key = "ppl_ratio", .note = "perplexity, broken / unbroken"},
+      {.name = "KL", .key = "kl", .unit = "nats per token"},
+      {.name = "top-1 changed", .key = "changed_top1", .format = kShareFormat},
+      {.name = "sink",
+       .key = "sink_change",
+       .note = "change of attention on the first token",
+       .format = kNllChange},
+      {.name = "max act",
+       .key = "largest_activation_change",
+       .note = "change of the largest |block output|",
+       .format = kNllChange},
+      {.name = "p", .key = "corrected_p", .note = "corrected by Holm for all runs", .format = {.digits = 2}},
+      {.name = "chunks"},
+      word_column("verdict")};
 }
 
 std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, const RunEffect& effect) {
@@ -84,7 +98,10 @@ Table ablated_models(const AblationResult& result) {
                           {.name = "perplexity", .key = "ppl"},
                           {.name = "sink"},
                           {.name = "max act", .key = "largest_activation"},
-                          {.name = "share of all", .key = "share_of_exhaustive", .note = "evaluations made, of runs x chunks", .format = kShareFormat}}};
+                          {.name = "share of all",
+                           .key = "share_of_exhaustive",
+                           .note = "evaluations made, of runs x chunks",
+                           .format = kShareFormat}}};
   for (const AblatedModel& model : result.models) {
     for (const AblatedText& text : model.texts) {
       int64_t seen = 0;
@@ -111,16 +128,21 @@ Table ablated_runs(const AblatedModel& model) {
 }
 
 Table ablated_places(const AblatedModel& model, const char* group) {
-  Table table{.name = named_for(model, group),
-              .caption = "On the chunks that all runs of an action have in common; shares are of the damage of "
-                         "all, what got better counting as none",
-              .columns = {word_column("text"), word_column("action"), {.name = "layer"}, {.name = "head"},
-                          {.name = "nll", .key = "nll_change", .unit = "nats per token", .format = kNllChange},
-                          {.name = "perplexity", .key = "ppl_change", .format = kNllChange},
-                          {.name = "share of nll", .key = "nll_share", .format = kShareFormat},
-                          {.name = "share of ppl", .key = "ppl_share", .format = kShareFormat},
-                          {.name = "chunks", .key = "common_chunks"}},
-              .view = TableView::Folded};
+  Table table{
+      .name = named_for(model, group),
+      .caption =
+          "On the chunks that all runs of an action have in common; shares are of the damage of "
+          "all, what got better counting as none",
+      .columns = {word_column("text"),
+                  word_column("action"),
+                  {.name = "layer"},
+                  {.name = "head"},
+                  {.name = "nll", .key = "nll_change", .unit = "nats per token", .format = kNllChange},
+                  {.name = "perplexity", .key = "ppl_change", .format = kNllChange},
+                  {.name = "share of nll", .key = "nll_share", .format = kShareFormat},
+                  {.name = "share of ppl", .key = "ppl_share", .format = kShareFormat},
+                  {.name = "chunks", .key = "common_chunks"}},
+      .view = TableView::Folded};
   for (const AblatedText& text : model.texts) {
     for (const std::string& action : actions_of(model.plan, group)) {
       const EffectProfile profile = effect_profile(model, text, group, action);
@@ -135,7 +157,9 @@ Table ablated_places(const AblatedModel& model, const char* group) {
 Table control_table(const AblatedModel& model) {
   Table table{.name = named_for(model, "controls"),
               .caption = "Each run minus its control, in pairs of chunks that both have",
-              .columns = {word_column("text"), word_column("run"), word_column("control"),
+              .columns = {word_column("text"),
+                          word_column("run"),
+                          word_column("control"),
                           {.name = "run nll", .key = "run_nll_change", .format = kNllChange},
                           {.name = "control nll", .key = "control_nll_change", .format = kNllChange},
                           {.name = "difference", .format = kNllChange},
@@ -153,7 +177,10 @@ Table sensitivity_table(const LayerSensitivity& layers, const std::string& name)
               .caption = fmt::format("Layers {}: Cook's distance above {:.3f} is an outlier", layers.action,
                                      layers.statistics.threshold),
               .columns = {{.name = "layer"},
-                          {.name = "nearly closed", .key = "closed", .note = "share of gates below 0.1", .format = kShareFormat},
+                          {.name = "nearly closed",
+                           .key = "closed",
+                           .note = "share of gates below 0.1",
+                           .format = kShareFormat},
                           {.name = "nll", .key = "nll_change", .format = kNllChange},
                           {.name = "leverage"},
                           {.name = "Cook's distance", .key = "cook"}},
@@ -168,14 +195,22 @@ Table sensitivity_table(const LayerSensitivity& layers, const std::string& name)
 }
 
 Table estimates_table(const AblatedModel& model) {
-  Table table{.name = named_for(model, "estimates"),
-              .caption = "Estimated from gradients; measured where it was run",
-              .columns = {word_column("action"), word_column("method"), {.name = "layer"}, {.name = "head"},
-                          {.name = "estimated", .key = "estimated_nll_change", .unit = "nats per token", .format = kNllChange},
-                          {.name = "measured", .key = "nll_change", .unit = "nats per token", .format = kNllChange}},
-              .view = TableView::Folded};
+  Table table{
+      .name = named_for(model, "estimates"),
+      .caption = "Estimated from gradients; measured where it was run",
+      .columns = {word_column("action"),
+                  word_column("method"),
+                  {.name = "layer"},
+                  {.name = "head"},
+                  {.name = "estimated",
+                   .key = "estimated_nll_change",
+                   .unit = "nats per token",
+                   .format = kNllChange},
+                  {.name = "measured", .key = "nll_change", .unit = "nats per token", .format = kNllChange}},
+      .view = TableView::Folded};
   const std::vector<EstimateComparison> comparisons = compare_estimates(model);
-  const auto measured = [&](const ActionEstimates& of, int64_t layer, std::optional<int64_t> head) -> TableCell {
+  const auto measured = [&](const ActionEstimates& of, int64_t layer,
+                            std::optional<int64_t> head) -> TableCell {
     for (const EstimateComparison& comparison : comparisons) {
       if (comparison.method != of.method || comparison.of_heads != head.has_value() ||
           (comparison.action == "closed") != (of.action == GateAction::Close))
@@ -189,11 +224,13 @@ Table estimates_table(const AblatedModel& model) {
   for (const ActionEstimates& of : model.estimates->estimates) {
     const std::string action(name_of(of.action)), method(name_of(of.method));
     for (const LayerEstimate& layer : of.layers) {
-      table.rows.push_back({action, method, layer.layer, Missing{}, uncertain_cell(Uncertain{layer.whole.nll, layer.whole.ci95}),
+      table.rows.push_back({action, method, layer.layer, Missing{},
+                            uncertain_cell(Uncertain{layer.whole.nll, layer.whole.ci95}),
                             measured(of, layer.layer, {})});
       for (int64_t head = 0; head < std::ssize(layer.heads); ++head) {
         const EstimatedEffect& effect = layer.heads[static_cast<size_t>(head)];
-        table.rows.push_back({action, method, layer.layer, head, uncertain_cell(Uncertain{effect.nll, effect.ci95}),
+        table.rows.push_back({action, method, layer.layer, head,
+                              uncertain_cell(Uncertain{effect.nll, effect.ci95}),
                               measured(of, layer.layer, head)});
       }
     }
@@ -204,7 +241,10 @@ Table estimates_table(const AblatedModel& model) {
 Table shares_table(const AblationResult& result) {
   Table table{.name = "damage_shares",
               .caption = "Share of each layer in the damage of all layers broken one at a time",
-              .columns = {word_column("model"), word_column("text"), word_column("action"), {.name = "layer"},
+              .columns = {word_column("model"),
+                          word_column("text"),
+                          word_column("action"),
+                          {.name = "layer"},
                           {.name = "share of nll", .key = "nll_share", .format = kShareFormat},
                           {.name = "share of ppl", .key = "ppl_share", .format = kShareFormat}},
               .view = TableView::Folded};
