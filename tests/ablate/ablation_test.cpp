@@ -22,21 +22,26 @@ std::string nursery_path(const std::string& name) {
   return (fs::path(SLUICE_SOURCE_DIR) / "tests/golden/nursery" / name).string();
 }
 
-// Documents of the chain that the pair was trained on.
-std::string nursery_text(uint64_t documents) {
+// Documents of the chain that the pair was trained on, each as long as a chunk.
+constexpr int64_t kLetters = 38, kChunk = kLetters + 2;
+
+std::vector<TokenId> nursery_tokens(uint64_t first) {
   const BackcopyChain chain(1);
-  std::string text;
-  for (uint64_t i = 0; i < documents; ++i)
-    text += chain.document((uint64_t{1} << 41) + i, BackcopyChain::kUsualLetters);
-  return text;
+  std::vector<TokenId> tokens;
+  for (uint64_t i = 0; i < 20; ++i) {
+    for (const char letter : chain.document((uint64_t{1} << 41) + first + i, kLetters))
+      tokens.push_back(static_cast<unsigned char>(letter));
+    tokens.push_back(0);
+  }
+  return tokens;
 }
 
 class AblationTest : public testing::Test {
  protected:
   AblationRequest request(const std::string& out) const {
     AblationRequest request{.models = {nursery_path("headwise")},
-                            .texts = {{.name = "chain", .source = nursery_text(14)}},
-                            .chunks = {.length = 64, .at_most = 12},
+                            .texts = {{.name = "chain", .source = nursery_tokens(0)}},
+                            .chunks = {.length = kChunk, .at_most = 12},
                             .sample_tokens = 4,
                             .out = directory_.path() / out};
     request.plan.groups = {"global", "layers"};
@@ -117,7 +122,7 @@ TEST_F(AblationTest, does_not_go_on_with_another_seed_text_or_plan) {
   other.seed = 1;
   refused(other, "the seed of the order of chunks");
   other = begun;
-  other.texts.front().source = nursery_text(13);
+  other.texts.front().source = nursery_tokens(1);
   refused(other, "text 1 of model 1");
   other = begun;
   other.plan.global_actions = {"open"};
@@ -167,7 +172,7 @@ TEST_F(AblationTest, is_forecast_without_a_trace) {
 
 TEST_F(AblationTest, names_the_model_and_the_text_that_is_too_short_for_it) {
   AblationRequest few = request("few");
-  few.texts.push_back({.name = "short", .source = std::string("abc")});
+  few.texts.push_back({.name = "short", .source = std::vector<TokenId>{1, 2, 3}});
   try {
     (void)run_ablation(engine_, few);
     FAIL();
