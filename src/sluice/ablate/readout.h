@@ -21,7 +21,8 @@ enum class Divergence { Left, Measured };
 struct ReadoutRequest {
   const Decoder& decoder;
   const Chunk& chunk;
-  ReadRun& base;  // its nll is filled in as well
+  ReadRun& base;
+  bool base_nll = true;  // whether its nll is filled in as well
   std::span<ReadRun> runs;
   Divergence divergence = Divergence::Measured;
 };
