@@ -6,8 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "sluice/ablate/plan_cost.h"
-#include "sluice/ablate/run_waves.h"
+#include "sluice/ablate/matched_noise.h"
 #include "sluice/eval/evaluate.h"
 #include "sluice/model/random_model.h"
 #include "tests/base/expect_error.h"
@@ -243,6 +242,43 @@ TEST_F(PlanRunners, stop_when_they_are_told_to) {
   const PlanRunner runner(model_, plan, {});
   const JobControl control{.cancelled = [] { return true; }};
   EXPECT_ERROR(runner.measure(chunk_, 0, all_of(plan), control), ErrorKind::Interrupted, "interrupted");
+}
+
+// Noise on the stream, and on the run's own head and another one, changes the stream by as much as the run.
+TEST_F(PlanRunners, have_noise_for_a_control_that_changes_the_stream_as_much_as_the_run) {
+  const std::vector<std::vector<TokenId>> text = {random_text(20, 7), random_text(30, 8)};
+  AblationPlan plan;
+  plan.runs = {{.name = "layer 2 open",
+                .group = "layers",
+                .action = "open",
+                .layer = 2,
+                .interventions = {"layers.2.attn.gate set=1"}},
+               {.name = "layer 1 head 3 closed",
+                .group = "heads",
+                .action = "closed",
+                .layer = 1,
+                .head = 3,
+                .interventions = {"layers.1.attn.gate set=0 heads=3"}}};
+  const auto size_of = [&](const PlannedRun& run) {
+    return relative_change(model_, text, parse_interventions(run.interventions, model_.config()), *run.layer);
+  };
+  add_matched_noise(plan, model_, {.sequences = text, .seed = 5});
+  ASSERT_EQ(plan.runs.size(), 2U + 4 + 2)
+      << "stream here and elsewhere; of a head also its output and another's";
+  int64_t in_heads = 0;
+  for (const PlannedRun& run : plan.runs) {
+    if (run.control_of.empty()) continue;
+    EXPECT_EQ(run.action, "noise");
+    const PlannedRun& broken = *plan.find(run.control_of);
+    if (run.head) {
+      ++in_heads;
+      EXPECT_NEAR(size_of(run) / size_of(broken), 1, 1e-3) << run.name;
+    } else {
+      const Intervention noise = parse_intervention(run.interventions.front(), model_.config());
+      EXPECT_NEAR(noise.amount / size_of(broken), 1, 1e-4) << run.name;
+    }
+  }
+  EXPECT_EQ(in_heads, 2);
 }
 
 }  // namespace

@@ -170,38 +170,39 @@ TEST(Plans, are_the_same_after_a_file) {
   EXPECT_EQ(read_plan(Json::parse(pretty_text(to_json(plan)), "plan.json"), planned_model()), plan);
 }
 
-AblationPlan read_text(const std::string& text) {
+AblationPlan plan_from_text(const std::string& text) {
   return read_plan(Json::parse(text, "plan.json"), planned_model());
 }
 
 TEST(Plans, from_files_are_refused_with_run_and_field) {
   EXPECT_ERROR(
-      read_text(R"({"runs": [{"name": "a", "interventions": ["layers.9.attn.gate set=1"]}]})"),
+      plan_from_text(R"({"runs": [{"name": "a", "interventions": ["layers.9.attn.gate set=1"]}]})"),
       ErrorKind::BadInput,
       "plan.json: run \"a\": intervention \"layers.9.attn.gate set=1\": no such layer: expected 0 to 5, "
       "got 9");
   EXPECT_ERROR(
-      read_text(R"({"runs": [{"name": "a", "interventions": ["atn.gate set=1"]}]})"), ErrorKind::BadInput,
+      plan_from_text(R"({"runs": [{"name": "a", "interventions": ["atn.gate set=1"]}]})"),
+      ErrorKind::BadInput,
       "plan.json: run \"a\": intervention \"atn.gate set=1\": no tap fits \"atn.gate\" (did you mean "
       "\"attn.gate\"?)");
-  EXPECT_ERROR(read_text(R"({"runs": []})"), ErrorKind::BadInput, "plan.json: there are no runs in it");
-  EXPECT_ERROR(read_text(R"({"runs": [{"name": "a", "interventions": []}]})"), ErrorKind::BadInput,
+  EXPECT_ERROR(plan_from_text(R"({"runs": []})"), ErrorKind::BadInput, "plan.json: there are no runs in it");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "interventions": []}]})"), ErrorKind::BadInput,
                "plan.json: run \"a\": interventions: there are none");
   const std::string good = R"("interventions": ["attn.gate set=1"])";
-  EXPECT_ERROR(read_text(R"({"runs": [{"name": "a", )" + good + R"(}, {"name": "a", )" + good + "}]}"),
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", )" + good + R"(}, {"name": "a", )" + good + "}]}"),
                ErrorKind::BadInput, "plan.json: run \"a\": name: is there twice");
-  EXPECT_ERROR(read_text(R"({"runs": [{"name": "a", "control_of": "b", )" + good + "}]}"),
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "control_of": "b", )" + good + "}]}"),
                ErrorKind::BadInput,
                "plan.json: run \"a\": control_of: no other run has this name: got \"b\"");
-  EXPECT_ERROR(read_text(R"({"runs": [{"name": "a", "layer": 6, )" + good + "}]}"), ErrorKind::BadInput,
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "layer": 6, )" + good + "}]}"), ErrorKind::BadInput,
                "plan.json: run \"a\": layer: the model has no such layer: expected 0 to 5, got 6");
-  EXPECT_THROW(read_text(R"({"runs": [{"name": "a", "interv)"), Error) << "cut in half";
-  EXPECT_THROW(read_text(R"({"runs": [{"name": "a", "extra": 1, )" + good + "}]}"), Error);
+  EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "interv)"), Error) << "cut in half";
+  EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "extra": 1, )" + good + "}]}"), Error);
 }
 
 TEST(Plans, are_refused_if_no_chunk_has_a_position_that_they_mean) {
   const AblationPlan plan =
-      read_text(R"({"runs": [{"name": "a", "interventions": ["attn.gate set=1 positions=9-"]}]})");
+      plan_from_text(R"({"runs": [{"name": "a", "interventions": ["attn.gate set=1 positions=9-"]}]})");
   check_positions(plan, planned_model(), 11);
   EXPECT_THROW(check_positions(plan, planned_model(), 10), Error) << "the last token is never fed";
 }

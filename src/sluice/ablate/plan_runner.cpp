@@ -76,12 +76,13 @@ void PlanRunner::measure_wave(Job& job, const RunWave& wave) const {
          .measures = {.sink = run.signs.mean_sink(), .largest_activation = run.signs.mean_activation()}});
     run.stream = {};
   }
-  read_out(job.context, {.decoder = decoder,
-                         .chunk = job.chunk,
-                         .base = job.base_read,
-                         .base_nll = first,
-                         .runs = read,
-                         .divergence = options_.divergence ? Divergence::Measured : Divergence::Left});
+  read_out(job.context,
+           {.decoder = decoder,
+            .chunk = job.chunk,
+            .base = job.base_read,
+            .base_nll = first,
+            .runs = read,
+            .divergence = options_.divergence ? UnbrokenComparison::Measured : UnbrokenComparison::Left});
   check_finite_nll(job.base_read.measures, fmt::format("{}: the unbroken model", model_.path().string()),
                    job.chunk_index);
   for (size_t i = 0; i < read.size(); ++i) {

@@ -125,7 +125,7 @@ class Readout {
   }
 
  private:
-  bool needs_base() const { return request_.base_nll || request_.divergence == Divergence::Measured; }
+  bool needs_base() const { return request_.base_nll || request_.divergence == UnbrokenComparison::Measured; }
 
   void read_block(Range rows) const {
     const RowBlock block{rows,
@@ -152,7 +152,7 @@ class Readout {
     BlockPrediction prediction =
         predicted(context_, request_.decoder.logits(context_, Var(hidden)).value(), block);
     if (request_.base_nll) add_nll(prediction, request_.base.measures);
-    if (request_.divergence == Divergence::Left) return {};
+    if (request_.divergence == UnbrokenComparison::Left) return {};
     return base_rows(context_, std::move(prediction));
   }
 
@@ -180,7 +180,8 @@ class Readout {
   void add(const Tensor& logits, const RowBlock& block, const BaseRows& base, ReadRun& run) const {
     const BlockPrediction prediction = predicted(context_, logits, block);
     add_nll(prediction, run.measures);
-    if (request_.divergence == Divergence::Measured) add_divergence(context_, base, prediction, run.measures);
+    if (request_.divergence == UnbrokenComparison::Measured)
+      add_divergence(context_, base, prediction, run.measures);
   }
 
   // One token after the other, as an evaluation does it.

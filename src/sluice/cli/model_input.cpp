@@ -61,7 +61,7 @@ void InterventionOptions::declare(Options& options) {
                "chosen heads=, channels=, positions="},
       texts);
   options.list({.name = "--calibration",
-                .value = "FILE",
+                .value = "FILE...",
                 .text = "The text that means and shuffles come from: like the data, but not the data"},
                calibration);
 }
