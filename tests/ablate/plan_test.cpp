@@ -10,6 +10,8 @@
 #include "sluice/ablate/plan_request.h"
 #include "sluice/ablate/run_waves.h"
 #include "sluice/base/json_text.h"
+#include "sluice/model/config_reader.h"
+#include "sluice/model/count.h"
 #include "tests/base/expect_error.h"
 #include "tests/model/small_model.h"
 
@@ -228,6 +230,23 @@ TEST(PlanCosts, count_from_where_a_run_begins) {
   const PlanCost cramped = plan_cost(plan, config, {.tokens = 20, .predicted = 20, .runner = {.memory = 0}});
   EXPECT_GT(cramped.repeated, 0);
   EXPECT_LT(cramped.memory, cost.memory);
+}
+
+// The first studies' plan on the model that they broke: early layers and the output leave little to share.
+TEST(PlanCosts, of_the_first_studies_are_bounded_by_the_arithmetic_that_is_left) {
+  const ModelConfig config = load_model_config("1b-headwise");
+  PlanRequest request{.global_actions = {"open", "closed"}, .layer_actions = {"open"}};
+  request.groups = {"global", "constants", "layers", "heads"};
+  request.head_layers = IndexSet::parse("0-2");
+  const AblationPlan seeds = make_plan(request, config);
+  EXPECT_EQ(seeds.runs.size(), 3U + 10 + 28 + 48);
+  const PlanCost all = plan_cost(seeds, config);
+  EXPECT_NEAR(all.shared() / all.naive(), 0.86, 0.03);
+  request.groups = {"layers"};
+  const PlanCost layers = plan_cost(make_plan(request, config), config);
+  EXPECT_NEAR(layers.shared() / layers.naive(), 0.61, 0.02);
+  const auto bf16_weights = 2.0 * static_cast<double>(count_parameters(config).total());
+  EXPECT_LT(static_cast<double>(all.memory), 0.5 * bf16_weights) << "1.5 times the weights together";
 }
 
 TEST(RunWaves, go_by_layers_and_compute_little_of_the_unbroken_model_again) {

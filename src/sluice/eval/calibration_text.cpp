@@ -24,9 +24,8 @@ void check_long_enough(std::span<const std::vector<TokenId>> sequences, int64_t 
 std::vector<std::vector<TokenId>> read_calibration(const LoadedModel& model, const CalibrationText& text,
                                                    const JobControl& control) {
   if (std::ranges::find(text.files, "-") != text.files.end()) {
-    throw usage_error({.where = "--calibration",
-                       .what = "cannot be standard input",
-                       .hint = "every model reads it, before its text"});
+    throw usage_error(
+        {.where = "--calibration", .what = "cannot be standard input", .hint = "every model reads it anew"});
   }
   const ChunkOptions options{.length = std::max<int64_t>(text.tokens, 2),
                              .at_most = text.sequences,
