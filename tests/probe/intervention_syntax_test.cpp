@@ -108,7 +108,7 @@ TEST(InterventionSyntax, refuses_unknown_words_with_the_nearest) {
       "shuffle";
   EXPECT_EQ(refusal("attn.gate sacle=2"), "unknown change \"sacle\"" + known + " (did you mean \"scale\"?)");
   EXPECT_EQ(refusal("attn.gate set=1 head=2"),
-            "unknown change \"head\"" + known + " (did you mean \"heads\"?)");
+            "unknown change \"head\"" + known + " (did you mean \"head-mean\" or \"heads\"?)");
   EXPECT_EQ(refusal("attn.gate zzzzzzzz"), "unknown change \"zzzzzzzz\"" + known);
   EXPECT_EQ(refusal("atn.gate set=1"), "no tap fits \"atn.gate\" (did you mean \"attn.gate\"?)");
 }

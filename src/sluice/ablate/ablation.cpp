@@ -27,20 +27,6 @@ struct AblationJob {
   const JobControl& control;
 };
 
-std::shared_ptr<const Calibration> calibration_for(const LoadedModel& model, const AblationPlan& plan,
-                                                   const ChunkedText& text, const JobControl& control) {
-  const std::vector<Intervention> interventions = all_interventions(plan, model.config());
-  if (std::ranges::none_of(interventions, &Intervention::needs_calibration)) return nullptr;
-  std::vector<std::vector<TokenId>> sequences;
-  for (int64_t i = 0; i < text.chunks(); ++i) {
-    sequences.push_back(text.chunk(i).ids);
-    sequences.back().pop_back();  // the last token of a chunk is predicted, not fed
-  }
-  return calibrate(model.context(nullptr, Packing::Keep), model.decoder(),
-                   {.interventions = interventions, .sequences = sequences},
-                   {.cancelled = control.cancelled, .log = control.log});
-}
-
 // Some runs of a plan on one text: what the log has is taken from there.
 class LoggedText {
  public:
@@ -111,6 +97,7 @@ class ModelAblation {
     if (job_.request.estimates != EstimateUse::None && result_.gated) add_estimates();
     if (job_.request.estimates == EstimateUse::Instead) return std::move(result_);
     result_.plan = first_part(job_.request, prepared_, result_.gates, model_.config());
+    add_noise_controls(result_.plan, model_, job_.request, prepared_.texts.front().calibration, job_.control);
     run_from(0);
     if (job_.request.layers_with_heads > 0) {
       const size_t first = result_.plan.runs.size();
@@ -147,7 +134,7 @@ class ModelAblation {
     for (size_t i = 0; i < prepared_.texts.size(); ++i) {
       const PreparedText& text = prepared_.texts[i];
       const PlanRunner runner(model_, result_.plan,
-                              calibration_for(model_, result_.plan, text.calibration, job_.control),
+                              plan_calibration(model_, result_.plan, text.calibration, job_.control),
                               {.memory = job_.request.memory});
       const Rounds rounds = LoggedText(job_, static_cast<int64_t>(i), text, runner).run(runs);
       AblatedText& ablated = result_.texts[i];
@@ -182,7 +169,7 @@ class ModelAblation {
     if (job_.request.sample_tokens == 0 || !model_.has_tokenizer()) return;
     const PreparedText& text = prepared_.texts.front();
     const std::shared_ptr<const Calibration> calibration =
-        calibration_for(model_, result_.plan, text.calibration, job_.control);
+        plan_calibration(model_, result_.plan, text.calibration, job_.control);
     add_broken_samples(result_, model_,
                        {.prompt = job_.request.prompt,
                         .beginning = text.text.chunk(0).ids,

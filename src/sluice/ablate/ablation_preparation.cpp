@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sluice/ablate/matched_noise.h"
 #include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/model/model_checksum.h"
@@ -78,6 +79,28 @@ PlanRequest with_some_means(PlanRequest request, const ModelConfig& config) {
   return fitted_to(std::move(request), config);
 }
 
+bool asks_for_controls(const AblationRequest& request) {
+  return std::ranges::find(request.plan.groups, "controls") != request.plan.groups.end();
+}
+
+// The last token of a chunk is predicted, not fed.
+std::vector<std::vector<TokenId>> fed_sequences(const ChunkedText& text) {
+  std::vector<std::vector<TokenId>> sequences;
+  for (int64_t i = 0; i < text.chunks(); ++i) {
+    sequences.push_back(text.chunk(i).ids);
+    sequences.back().pop_back();
+  }
+  return sequences;
+}
+
+// Runs of noise at most: a run on a layer gets two, one on a head four (matched_noise.h).
+int64_t noise_runs(const AblationPlan& plan) {
+  int64_t count = 0;
+  for (const PlannedRun& run : plan.runs)
+    if (run.layer && run.control_of.empty()) count += run.head ? 4 : 2;
+  return count;
+}
+
 std::string checksum_words(std::string_view text) {
   return fmt::format("crc32c {:08x}", crc32c(text));
 }
@@ -146,14 +169,36 @@ AblationPlan first_part(const AblationRequest& request, const PreparedAblation& 
   return make_plan(fitted_to(std::move(plan), config), config);
 }
 
+std::shared_ptr<const Calibration> plan_calibration(const LoadedModel& model, const AblationPlan& plan,
+                                                    const ChunkedText& text, const JobControl& control) {
+  const std::vector<Intervention> interventions = all_interventions(plan, model.config());
+  if (std::ranges::none_of(interventions, &Intervention::needs_calibration)) return nullptr;
+  const std::vector<std::vector<TokenId>> sequences = fed_sequences(text);
+  return calibrate(model.context(nullptr, Packing::Keep), model.decoder(),
+                   {.interventions = interventions, .sequences = sequences},
+                   {.cancelled = control.cancelled, .log = control.log});
+}
+
+void add_noise_controls(AblationPlan& plan, const LoadedModel& model, const AblationRequest& request,
+                        const ChunkedText& text, const JobControl& control) {
+  if (!request.plan_file.empty() || !asks_for_controls(request)) return;
+  const std::vector<std::vector<TokenId>> sequences = fed_sequences(text);
+  add_matched_noise(plan, model,
+                    {.sequences = sequences,
+                     .calibration = plan_calibration(model, plan, text, control),
+                     .seed = request.plan.seed},
+                    {.cancelled = control.cancelled, .log = control.log});
+}
+
 AblationPlan planned_first(const LoadedModel& model, const AblationRequest& request,
                            const PreparedAblation& prepared, const JobControl& control) {
   if (!request.plan_file.empty()) return prepared.plan;
-  const bool controls = std::ranges::find(request.plan.groups, "controls") != request.plan.groups.end();
+  const ChunkedText& text = prepared.texts.front().calibration;
   const std::vector<LayerGates> gates =
-      controls ? measure_gates(model, prepared.texts.front().calibration, control)
-               : std::vector<LayerGates>();
-  return first_part(request, prepared, gates, model.config());
+      asks_for_controls(request) ? measure_gates(model, text, control) : std::vector<LayerGates>();
+  AblationPlan plan = first_part(request, prepared, gates, model.config());
+  add_noise_controls(plan, model, request, text, control);
+  return plan;
 }
 
 AblationIdentity identity_of(const AblationRequest& request) {
@@ -178,7 +223,10 @@ AblationIdentity identity_of(const AblationRequest& request) {
 int64_t count_comparisons(const AblationRequest& request, const PreparedAblation& prepared,
                           const ModelConfig& config) {
   if (request.estimates == EstimateUse::Instead) return 0;
-  return (std::ssize(prepared.plan.runs) + runs_to_come(request, config)) * std::ssize(request.texts);
+  const bool noise = request.plan_file.empty() && asks_for_controls(request);
+  return (std::ssize(prepared.plan.runs) + (noise ? noise_runs(prepared.plan) : 0) +
+          runs_to_come(request, config)) *
+         std::ssize(request.texts);
 }
 
 void add_identity(AblationIdentity& identity, size_t number, const std::string& model,

@@ -1,7 +1,10 @@
 // What an ablation reads and checks before it runs anything.
 #pragma once
 
+#include <memory>
+
 #include "sluice/ablate/ablation.h"
+#include "sluice/probe/calibration.h"
 
 namespace sluice {
 
@@ -34,6 +37,14 @@ AblationPlan first_part(const AblationRequest& request, const PreparedAblation& 
 // The same for whoever has not measured gates: they are, if there are such controls.
 AblationPlan planned_first(const LoadedModel& model, const AblationRequest& request,
                            const PreparedAblation& prepared, const JobControl& control = {});
+
+// What a plan takes from a text of its own; null if it takes nothing.
+std::shared_ptr<const Calibration> plan_calibration(const LoadedModel& model, const AblationPlan& plan,
+                                                    const ChunkedText& text, const JobControl& control = {});
+
+// Noise as large as what runs on layers and heads do (matched_noise.h), if the request asks for controls.
+void add_noise_controls(AblationPlan& plan, const LoadedModel& model, const AblationRequest& request,
+                        const ChunkedText& text, const JobControl& control = {});
 
 // The runs of the heads that follow the first part, if every layer had them: what all comparisons are counted
 // with before it is known which layers it will be.

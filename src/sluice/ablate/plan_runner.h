@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "sluice/ablate/plan.h"
+#include "sluice/ablate/run_entry.h"
 #include "sluice/ablate/run_measures.h"
 #include "sluice/base/job_control.h"
 #include "sluice/infer/loaded_model.h"
 #include "sluice/probe/calibration.h"
 
 namespace sluice {
+
+struct RunWave;
 
 struct PlanRunnerOptions {
   int64_t memory = int64_t{1} << 30;  // bytes beside the weights that runs of one chunk may take together
@@ -39,9 +42,12 @@ class PlanRunner {
                       const JobControl& control = {}) const;
 
  private:
+  struct Job;
+  void measure_wave(Job& job, const RunWave& wave) const;
+
   const LoadedModel& model_;
-  std::vector<std::string> names_;
   std::vector<std::vector<Intervention>> interventions_;  // of each run
+  std::vector<RunEntry> entries_;                         // likewise
   PlanRunnerOptions options_;
 };
 

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
-#include "sluice/nn/tap_points.h"
+#include "sluice/ops/weight_product.h"
 
 namespace sluice {
 namespace {
@@ -102,6 +103,10 @@ void add_divergence(const Context& context, const BaseRows& base, const BlockPre
   for (size_t i = 0; i < kl.size(); ++i) measures.changed_top1 += likeliest[i] != base.likeliest[i] ? 1 : 0;
 }
 
+// Rows of logits that are computed at once, of several runs if their bits do not depend on it: from so many
+// on reading the weights takes no time beside the product.
+constexpr int64_t kProductRows = 256;
+
 class Readout {
  public:
   Readout(const Context& context, const ReadoutRequest& request)
@@ -109,38 +114,74 @@ class Readout {
 
   void run() {
     const auto tokens = std::ssize(request_.chunk.ids) - 1;
-    for (ReadRun& run : request_.runs)
-      if (run.probe != nullptr) changed_logits_.push_back(all_logits(run));
+    for (size_t i = 0; i < request_.runs.size(); ++i) {
+      const ReadRun& run = request_.runs[i];
+      if (run.probe == nullptr) continue;
+      changed_logits_[i] = request_.decoder.logits(context_.with_probe(run.probe), Var(run.hidden)).value();
+    }
     // The same blocks as in an evaluation: how a product is computed may depend on its rows.
     for (int64_t first = tokens - request_.chunk.predicted; first < tokens; first += kLogitRows)
       read_block({first, std::min(tokens, first + kLogitRows)});
   }
 
  private:
-  Tensor all_logits(const ReadRun& run) const {
-    return request_.decoder.logits(context_.with_probe(run.probe), Var(run.hidden)).value();
-  }
-
-  Tensor logits_of(const ReadRun& run, Range rows, size_t& changed) const {
-    if (run.probe != nullptr) return changed_logits_[changed++].rows_between(rows.begin, rows.end);
-    return request_.decoder.logits(context_, Var(run.hidden.rows_between(rows.begin, rows.end))).value();
-  }
+  bool needs_base() const { return request_.base_nll || request_.divergence == UnbrokenComparison::Measured; }
 
   void read_block(Range rows) const {
     const RowBlock block{rows,
                          std::span(request_.chunk.ids)
                              .subspan(static_cast<size_t>(rows.begin + 1), static_cast<size_t>(rows.size()))};
-    size_t changed = 0;
-    BlockPrediction unbroken = predicted(context_, logits_of(request_.base, rows, changed), block);
-    add_nll(unbroken, request_.base.measures);
     BaseRows base;
-    if (request_.divergence == Divergence::Measured) base = base_rows(context_, std::move(unbroken));
-    for (ReadRun& run : request_.runs) {
-      const BlockPrediction prediction = predicted(context_, logits_of(run, rows, changed), block);
-      add_nll(prediction, run.measures);
-      if (request_.divergence == Divergence::Measured)
-        add_divergence(context_, base, prediction, run.measures);
+    if (needs_base()) base = read_base(block);
+    const size_t together = runs_together(rows.size());
+    std::vector<size_t> batch;
+    for (size_t i = 0; i < request_.runs.size(); ++i) {
+      if (const auto changed = changed_logits_.find(i); changed != changed_logits_.end()) {
+        add(changed->second.rows_between(rows.begin, rows.end), block, base, request_.runs[i]);
+      } else {
+        batch.push_back(i);
+      }
+      if (batch.size() < together && i + 1 < request_.runs.size()) continue;
+      read_batch(batch, block, base);
+      batch.clear();
     }
+  }
+
+  BaseRows read_base(const RowBlock& block) const {
+    const Tensor hidden = request_.base.hidden.rows_between(block.rows.begin, block.rows.end);
+    BlockPrediction prediction =
+        predicted(context_, request_.decoder.logits(context_, Var(hidden)).value(), block);
+    if (request_.base_nll) add_nll(prediction, request_.base.measures);
+    if (request_.divergence == UnbrokenComparison::Left) return {};
+    return base_rows(context_, std::move(prediction));
+  }
+
+  size_t runs_together(int64_t rows) const {
+    const Weight weight = weight_of(context_, request_.decoder.output_weight());
+    if (!rows_are_independent(product_path(context_, weight, rows))) return 1;
+    return static_cast<size_t>(std::max<int64_t>(1, kProductRows / rows));
+  }
+
+  void read_batch(const std::vector<size_t>& batch, const RowBlock& block, const BaseRows& base) const {
+    if (batch.empty()) return;
+    const int64_t rows = block.rows.size(), width = request_.base.hidden.cols();
+    const Tensor hidden = context_.empty({std::ssize(batch) * rows, width}, DType::F32);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const Tensor part = request_.runs[batch[i]].hidden.rows_between(block.rows.begin, block.rows.end);
+      std::ranges::copy(part.values<float>(), hidden.data<float>() + static_cast<int64_t>(i) * rows * width);
+    }
+    const Tensor logits = request_.decoder.logits(context_, Var(hidden)).value();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const auto row = static_cast<int64_t>(i) * rows;
+      add(logits.rows_between(row, row + rows), block, base, request_.runs[batch[i]]);
+    }
+  }
+
+  void add(const Tensor& logits, const RowBlock& block, const BaseRows& base, ReadRun& run) const {
+    const BlockPrediction prediction = predicted(context_, logits, block);
+    add_nll(prediction, run.measures);
+    if (request_.divergence == UnbrokenComparison::Measured)
+      add_divergence(context_, base, prediction, run.measures);
   }
 
   // One token after the other, as an evaluation does it.
@@ -151,7 +192,7 @@ class Readout {
 
   Context context_;
   const ReadoutRequest& request_;
-  std::vector<Tensor> changed_logits_;  // of the runs with a probe, in their order
+  std::map<size_t, Tensor> changed_logits_;  // [T, V], of the runs with a probe
 };
 
 }  // namespace

@@ -16,14 +16,15 @@ struct ReadRun {
   RunMeasures measures = {};  // nll, kl and changed_top1 are filled in
 };
 
-enum class Divergence { Left, Measured };
+enum class UnbrokenComparison { Left, Measured };
 
 struct ReadoutRequest {
   const Decoder& decoder;
   const Chunk& chunk;
-  ReadRun& base;  // its nll is filled in as well
+  ReadRun& base;
+  bool base_nll = true;  // whether its nll is filled in as well
   std::span<ReadRun> runs;
-  Divergence divergence = Divergence::Measured;
+  UnbrokenComparison divergence = UnbrokenComparison::Measured;
 };
 
 void read_out(const Context& context, const ReadoutRequest& request);

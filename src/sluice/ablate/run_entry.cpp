@@ -8,16 +8,25 @@
 namespace sluice {
 namespace {
 
-// Points that are not here come before attention's output: a run that changes one needs the whole block.
-constexpr std::array<std::string_view, 5> kBehindMixing = {points::kMixed.name, points::kGate.name,
-                                                           points::kGated.name, GatePosition::G5->tap.name,
+constexpr std::array<std::string_view, 3> kBehindMixing = {points::kMixed.name, points::kGated.name,
                                                            points::kAttentionOut.name};
 constexpr std::array<std::string_view, 4> kBehindMiddle = {points::kMiddle.name, points::kMlpInput.name,
                                                            points::kMlpOut.name, points::kResidual.name};
 
+// Gates of what attention makes, not of what it is made from, come behind it.
+BlockEntry entry_at_gate(const GatePositionRow& row) {
+  if (row.part == BlockPart::FeedForward) return BlockEntry::Middle;
+  const bool of_output =
+      row.tensor == GatedTensor::Hidden || (row.tensor == GatedTensor::QueryHeads && !row.normed_and_rotated);
+  return of_output ? BlockEntry::Mixed : BlockEntry::Stream;
+}
+
+// A run that changes any other point needs the whole block.
 BlockEntry entry_at(std::string_view point) {
   if (std::ranges::find(kBehindMiddle, point) != kBehindMiddle.end()) return BlockEntry::Middle;
   if (std::ranges::find(kBehindMixing, point) != kBehindMixing.end()) return BlockEntry::Mixed;
+  for (const GatePositionRow& row : kGatePositionRows)
+    if (row.tap.name == point) return entry_at_gate(row);
   return BlockEntry::Stream;
 }
 

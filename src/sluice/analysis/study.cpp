@@ -7,6 +7,7 @@
 
 #include "sluice/analysis/model_names.h"
 #include "sluice/base/error.h"
+#include "sluice/eval/calibration_text.h"
 #include "sluice/model/count.h"
 
 namespace sluice {
@@ -94,11 +95,31 @@ std::vector<LabelledSamples> prepare_types(const LoadedModel& model, const Study
   return types;
 }
 
+// The longest sequence that the model will see.
+int64_t longest_sequence(const PreparedStudy& prepared, const StudyRequest& request) {
+  int64_t tokens = prepared.look.text.chunk_length - 1;
+  if (prepared.second) tokens = std::max(tokens, prepared.second->text.chunk_length - 1);
+  if (prepared.prompt) tokens = std::max(tokens, std::ssize(prepared.prompt->ids));
+  if (!prepared.types.empty()) tokens = std::max(tokens, request.type_length);
+  return tokens;
+}
+
+void add_interventions(const LoadedModel& model, const StudyRequest& request, PreparedStudy& prepared,
+                       const JobControl& control) {
+  const CalibrationText calibration{.files = request.calibration,
+                                    .tokens = longest_sequence(prepared, request),
+                                    .begin_of_text = prepared.look.text.begin_of_text};
+  const std::vector<Intervention> changes =
+      calibrated_interventions(model, request.interventions, calibration, control);
+  prepared.look.interventions = changes;
+  if (prepared.second) prepared.second->interventions = changes;
+  if (prepared.prompt) prepared.prompt->interventions = changes;
+}
+
 PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, const JobControl& control) {
-  const std::vector<Intervention> changes = parse_interventions(request.interventions, model.config());
+  parse_interventions(request.interventions, model.config());  // a mistake costs no reading
   const auto look_at = [&](const TextSource& source, const ChunkOptions& chunks) {
-    return LookRequest{
-        .text = read_chunks(model, source, chunks, control), .interventions = changes, .key = request.key};
+    return LookRequest{.text = read_chunks(model, source, chunks, control), .key = request.key};
   };
   PreparedStudy prepared{.look = look_at(request.source, request.chunks)};
   if (request.second) prepared.second = look_at(*request.second, request.second_chunks);
@@ -107,9 +128,10 @@ PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, con
     prepared.prompt = PromptMapRequest{.ids = prompt_ids(model, *request.prompt, prepared.look.text),
                                        .map_layers = map_layers(*request.prompt, model.decoder().layers()),
                                        .map_heads = request.prompt->map_heads,
-                                       .interventions = changes,
+                                       .interventions = {},
                                        .packing = Packing::Keep};
   }
+  add_interventions(model, request, prepared, control);
   return prepared;
 }
 

@@ -237,13 +237,17 @@ StoppingRule AblationOptions::rule() const {
 
 AblationRequest AblationOptions::request(const Session& session) const {
   check();
+  // Whatever throws comes first: amid the braces below an exception crashed what g++ 12 makes of them.
+  const StoppingRule stopping = rule();
+  const ChunkOptions cut = text.held_out ? chunking.of_held_out("ablate") : chunking.chunks();
+  std::vector<AblationText> read = texts();
   AblationRequest request{
       .models = models,
       .options = {.dtype = weight_type(session), .tokenizer = tokenizer, .nonfinite = weights.nonfinite()},
-      .texts = texts(),
-      .chunks = text.held_out ? chunking.of_held_out("ablate") : chunking.chunks(),
+      .texts = std::move(read),
+      .chunks = cut,
       .seed = static_cast<uint64_t>(seed.value_or(0)),
-      .rule = rule(),
+      .rule = stopping,
       .coverage = exhaustive ? Coverage::Exhaustive : Coverage::UntilDecided,
       .estimates = estimate_only ? EstimateUse::Instead
                    : estimate    ? EstimateUse::Beside

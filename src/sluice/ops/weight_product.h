@@ -14,6 +14,12 @@ enum class ProductPath {
   Gemm,     // in the type of the elements
 };
 
+// Whether each row's result has the same bits whatever rows stand beside it. The last bits of a gemm may
+// depend on where a row lies in its block; few rows are another path than many.
+inline bool rows_are_independent(ProductPath path) {
+  return path == ProductPath::Int8 || path == ProductPath::Tiles;
+}
+
 ProductPath product_path(const Context& context, const Weight& weight, int64_t rows);
 
 // Assertions of an op about x [N, K] and its weight: sizes, types, no gradient for a narrow one, and none
