@@ -69,7 +69,7 @@ class PlantedAnswerTest : public testing::Test {
 
 TEST_F(PlantedAnswerTest, is_given_by_the_model) {
   const LoadedModel loaded = model();
-  EXPECT_LT(evaluate(loaded, {.text = letter_text()}).perplexity.nll, 0.5);
+  EXPECT_LT(evaluate(loaded, {.text = letter_text()}).perplexity.nll, 0.6) << "of log 16";
 }
 
 TEST_F(PlantedAnswerTest, is_found_by_closing_gates) {

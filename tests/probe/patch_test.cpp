@@ -170,8 +170,7 @@ TEST_F(PatchTest, refuses_answers_that_the_prompts_do_not_tell_apart) {
 
 TEST_F(PatchTest, refuses_taps_that_cannot_be_patched) {
   EXPECT_ERROR(patched({"attn.gat"}), ErrorKind::Usage,
-               "no tap fits \"attn.gat\" (did you mean \"attn.gated\", \"attn.gate\", \"attn.gate_g2\" or "
-               "\"attn.gate_g3\"?)");
+               "no tap fits \"attn.gat\" (did you mean \"attn.gate\"?)");
   EXPECT_ERROR(patched({"attn.probs"}), ErrorKind::Usage,
                "--tap attn.probs: attn.probs can only be read (attn.mixed is what attention makes)");
   EXPECT_ERROR(patched({"attn.gate_g2"}), ErrorKind::Usage,
@@ -179,7 +178,7 @@ TEST_F(PatchTest, refuses_taps_that_cannot_be_patched) {
   EXPECT_ERROR(patched({"logits"}), ErrorKind::Usage,
                "--tap logits: stands outside the layers (resid is the stream behind each of them)");
   EXPECT_ERROR(patched({"layers.9.resid"}), ErrorKind::Usage,
-               "--tap layers.9.resid: no such layer: expected 0 to 1, got 9");
+               "--tap layers.9.resid: no such layer: expected 0 to 2, got 9");
   EXPECT_ERROR(patched({"attn.q", "resid"}, PatchPieces::Heads), ErrorKind::Usage,
                "--tap resid: has no heads (--by positions is what it has)");
 }
