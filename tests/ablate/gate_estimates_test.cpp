@@ -8,7 +8,10 @@
 #include "sluice/ablate/gate_gradients.h"
 #include "sluice/data/backcopy.h"
 #include "sluice/eval/evaluate.h"
+#include "sluice/model/random_model.h"
 #include "tests/base/expect_error.h"
+#include "tests/base/temporary_directory.h"
+#include "tests/model/small_model.h"
 
 namespace sluice {
 namespace {
@@ -185,6 +188,29 @@ TEST_F(GateEstimatesTest, have_intervals_over_chunks_and_may_take_some_of_them) 
   EXPECT_EQ(one.chunks, 1);
   EXPECT_EQ(one.tokens, 63);
   EXPECT_FALSE(one.estimates.front().all.ci95.has_value());
+}
+
+// Of a pass over 64 tokens through so many layers.
+size_t memory_of_estimate(int64_t layers, int64_t steps) {
+  Engine engine;
+  const TemporaryDirectory directory;
+  ModelConfig config = small_model(GateLayout::Separate, {{.init_std = 0.5}});
+  config.layers = layers;
+  write_random_model({.config = config, .dtype = StoredType::BF16}, engine.threads(), directory.path() / "m");
+  const LoadedModel model(engine, directory.path() / "m", {.dtype = DType::BF16});
+  engine.pool().reset_high_water();
+  const size_t before = engine.pool().stats().in_use;
+  estimate_gates(model, {.text = scattered_text(config.vocabulary, 1, 65), .steps = steps});
+  return engine.pool().stats().high_water - before;
+}
+
+TEST_F(GateEstimatesTest, keep_a_stream_per_layer_and_no_more) {
+  constexpr size_t kStream = 64 * 32 * sizeof(float);
+  const size_t first_order = memory_of_estimate(12, 0) - memory_of_estimate(4, 0);
+  EXPECT_LE(first_order, 8 * kStream + 8 * kStream / 4);
+  // On a path, what the gates apply as well.
+  const size_t on_path = memory_of_estimate(12, 1) - memory_of_estimate(4, 1);
+  EXPECT_LE(on_path, 2 * (8 * kStream + 8 * kStream / 4));
 }
 
 TEST_F(GateEstimatesTest, are_refused_where_there_is_nothing_to_differentiate) {
