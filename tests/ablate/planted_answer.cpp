@@ -75,7 +75,7 @@ std::vector<float> random_matrix(const NamedParameter& named, std::string_view p
     const auto row = static_cast<int64_t>(i) / columns;
     const bool output = part == "o_proj";
     if (output && row < 2 * kTokens) continue;
-    values[i] = static_cast<float>((output ? 0.02 : 0.2) * random.normal(i));
+    values[i] = static_cast<float>((output ? 0.01 : 0.2) * random.normal(i));
   }
   return values;
 }
@@ -95,7 +95,7 @@ std::vector<float> answer_values(const NamedParameter& named, const PlantedAnswe
   if (named.role == ParameterRole::Norm) std::ranges::fill(matrix.values, 1.0F);
   for (int64_t token = 0; token < kTokens; ++token) {
     if (named.use == MatrixUse::Embedding) matrix.at(token, token) = 1;
-    if (named.use == MatrixUse::Output) matrix.at(token, kTokens + token) = 2;
+    if (named.use == MatrixUse::Output) matrix.at(token, kTokens + token) = 1;
   }
   if (named.use == MatrixUse::Gate) return gate_scores(named);
   for (const std::string_view part : {"q_proj", "k_proj", "v_proj", "o_proj"}) {

@@ -11,7 +11,8 @@ namespace sluice {
 namespace {
 
 // Rows whose logits exist at once: 512 × 152,064 in f32 are 297 MiB. A usual chunk then takes the output
-// layer in one go, which packs it part by part; twice it would be kept packed both ways round, 1.2 GiB.
+// layer in one go, which packs it for one product at a time; for several it would be kept packed both ways
+// round, twice 0.6 GiB.
 constexpr int64_t kLossRows = 512;
 
 // Values from one per gate, one per head or one per channel.

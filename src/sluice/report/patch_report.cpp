@@ -79,13 +79,17 @@ Table shares_table(const PatchView& view) {
 }
 
 ReportFigure shares_figure(const PatchView& view) {
-  HeatMap map{
-      .title = fmt::format("{} by layer and {}", view.map.tap, view.piece),
-      .rows = view.map.layers.size(),
-      .columns = view.names.size(),
-      .x = {.label = view.piece, .names = view.names},
-      .y = layer_axis(view.map.layers),
-      .color = {.label = "recovered share", .map = ColorMap::Diverging, .centre = untouched(view.result)}};
+  const double centre = untouched(view.result);
+  HeatMap map{.title = fmt::format("{} by layer and {}", view.map.tap, view.piece),
+              .rows = view.map.layers.size(),
+              .columns = view.names.size(),
+              .x = {.label = view.piece, .names = view.names},
+              .y = layer_axis(view.map.layers),
+              // The same for all maps: what does next to nothing has next to no colour.
+              .color = {.label = "recovered share",
+                        .map = ColorMap::Diverging,
+                        .extent = {.low = centre - 1, .high = centre + 1},
+                        .centre = centre}};
   for (const PatchedLayer& layer : view.map.layers) {
     std::vector<double> shares = layer.*view.shares;
     shares.resize(view.names.size(), kNoValue);
