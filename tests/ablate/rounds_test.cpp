@@ -11,7 +11,7 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kTokens = 100;
+constexpr int64_t kChunkTokens = 100;
 
 // Run r changes a chunk by effects[r], with some noise of the chunk.
 struct MadeUpRuns {
@@ -21,7 +21,8 @@ struct MadeUpRuns {
 
   RunMeasures measures(int64_t chunk, double change) const {
     const double nll = 3 + 0.1 * Random(9).normal(static_cast<uint64_t>(chunk)) + change;
-    return {.nll = {.sum = nll * kTokens, .tokens = kTokens}, .kl = std::abs(change) * kTokens};
+    return {.nll = {.sum = nll * kChunkTokens, .tokens = kChunkTokens},
+            .kl = std::abs(change) * kChunkTokens};
   }
 
   // What changes nothing changes nothing in any chunk.
@@ -108,7 +109,7 @@ TEST(Effects, are_paired_with_the_unbroken_model_on_the_same_chunks) {
   EXPECT_LT(effect.nll.ci95->high - effect.nll.ci95->low, 0.02) << "the chunks' own noise of 0.1 cancels";
   EXPECT_NEAR(effect.ppl_ratio.value, std::exp(effect.nll.value), 1e-12);
   EXPECT_NEAR(effect.kl, 0.5, 0.02);
-  EXPECT_EQ(effect.tokens, 40 * kTokens);
+  EXPECT_EQ(effect.tokens, 40 * kChunkTokens);
   EXPECT_EQ(effect.verdict, RunVerdict::Worse);
   EXPECT_LT(effect.p, 1e-6);
 }

@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 constexpr NumberFormat kNllChange{.style = NumberStyle::Significant, .digits = 4, .sign = NumberSign::Always};
-constexpr NumberFormat kShareFormat{.style = NumberStyle::Percent, .digits = 1};
+constexpr NumberFormat kDamageShare{.style = NumberStyle::Percent, .digits = 1};
 
 TableCell index_cell(const std::optional<int64_t>& index) {
   return index ? TableCell(*index) : TableCell(Missing{});
@@ -38,7 +38,7 @@ std::vector<TableColumn> run_columns() {
       {.name = "perplexity", .key = "ppl"},
       {.name = "x", .key = "ppl_ratio", .note = "perplexity, broken / unbroken"},
       {.name = "KL", .key = "kl", .unit = "nats per token"},
-      {.name = "top-1 changed", .key = "changed_top1", .format = kShareFormat},
+      {.name = "top-1 changed", .key = "changed_top1", .format = kDamageShare},
       {.name = "sink",
        .key = "sink_change",
        .note = "change of attention on the first token",
@@ -101,7 +101,7 @@ Table ablated_models(const AblationResult& result) {
                           {.name = "share of all",
                            .key = "share_of_exhaustive",
                            .note = "evaluations made, of runs x chunks",
-                           .format = kShareFormat}}};
+                           .format = kDamageShare}}};
   for (const AblatedModel& model : result.models) {
     for (const AblatedText& text : model.texts) {
       int64_t seen = 0;
@@ -139,8 +139,8 @@ Table ablated_places(const AblatedModel& model, const char* group) {
                   {.name = "head"},
                   {.name = "nll", .key = "nll_change", .unit = "nats per token", .format = kNllChange},
                   {.name = "perplexity", .key = "ppl_change", .format = kNllChange},
-                  {.name = "share of nll", .key = "nll_share", .format = kShareFormat},
-                  {.name = "share of ppl", .key = "ppl_share", .format = kShareFormat},
+                  {.name = "share of nll", .key = "nll_share", .format = kDamageShare},
+                  {.name = "share of ppl", .key = "ppl_share", .format = kDamageShare},
                   {.name = "chunks", .key = "common_chunks"}},
       .view = TableView::Folded};
   for (const AblatedText& text : model.texts) {
@@ -180,7 +180,7 @@ Table sensitivity_table(const LayerSensitivity& layers, const std::string& name)
                           {.name = "nearly closed",
                            .key = "closed",
                            .note = "share of gates below 0.1",
-                           .format = kShareFormat},
+                           .format = kDamageShare},
                           {.name = "nll", .key = "nll_change", .format = kNllChange},
                           {.name = "leverage"},
                           {.name = "Cook's distance", .key = "cook"}},
@@ -245,8 +245,8 @@ Table shares_table(const AblationResult& result) {
                           word_column("text"),
                           word_column("action"),
                           {.name = "layer"},
-                          {.name = "share of nll", .key = "nll_share", .format = kShareFormat},
-                          {.name = "share of ppl", .key = "ppl_share", .format = kShareFormat}},
+                          {.name = "share of nll", .key = "nll_share", .format = kDamageShare},
+                          {.name = "share of ppl", .key = "ppl_share", .format = kDamageShare}},
               .view = TableView::Folded};
   for (const AblatedModel& model : result.models)
     for (const AblatedText& text : model.texts)
