@@ -2,6 +2,9 @@
 // shows how it is used. Sources of the library itself include what they need.
 #pragma once
 
+#include "sluice/ablate/ablation.h"
+#include "sluice/ablate/ablation_forecast.h"
+#include "sluice/ablate/gate_estimates.h"
 #include "sluice/ablate/sweep.h"
 #include "sluice/analysis/comparison.h"
 #include "sluice/analysis/pulse.h"
@@ -24,7 +27,10 @@
 #include "sluice/plot/plot_runs.h"
 #include "sluice/probe/capture.h"
 #include "sluice/probe/generate_text.h"
+#include "sluice/probe/patch.h"
 #include "sluice/probe/trace.h"
+#include "sluice/report/ablation_report.h"
+#include "sluice/report/patch_report.h"
 #include "sluice/report/study_report.h"
 #include "sluice/report/write_report.h"
 #include "sluice/train/training.h"

@@ -1,12 +1,8 @@
 #include "tests/analysis/planted_model.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "sluice/base/atomic_directory.h"
-#include "sluice/base/atomic_file.h"
-#include "sluice/model/checkpoint_writer.h"
-#include "sluice/model/config_writer.h"
+#include "tests/model/constructed_model.h"
 
 namespace sluice {
 namespace {
@@ -50,21 +46,8 @@ std::vector<float> values_of(const NamedParameter& named, const PlantedGates& ga
 }  // namespace
 
 void write_planted_model(const std::filesystem::path& out, const PlantedGates& gates) {
-  const ModelConfig config = planted_config(gates);
-  const Decoder decoder(config);
-  MemoryPool pool;
-  const ParameterSource source{
-      .values =
-          [&](size_t i) {
-            const NamedParameter& named = decoder.parameters()[i];
-            return Tensor::from<float>(pool, named.shape, values_of(named, gates));
-          },
-      .stored_type = [](size_t) { return StoredType::F32; },
-  };
-  AtomicDirectory directory(out);
-  write_file_atomically(directory.path() / "config.json", config_json(config).dump(2) + "\n");
-  write_model_tensors(directory.path(), checkpoint_tensors(decoder, pool, source));
-  directory.commit();
+  write_constructed_model(out, planted_config(gates),
+                          [&](const NamedParameter& named) { return values_of(named, gates); });
 }
 
 }  // namespace sluice

@@ -103,5 +103,18 @@ TEST(PerplexityOfChunks, are_compared_in_pairs) {
   EXPECT_FALSE(perplexity_difference(std::span(base).first(1), std::span(worse).first(1)).ci95.has_value());
 }
 
+TEST(Bootstrap, of_several_figures_gives_each_the_interval_that_it_has_alone) {
+  const std::vector<double> first = {1, 4, 2, 8, 5}, second = {3, 3, 3, 9, -1};
+  const auto both = bootstrap_all(first.size(), [&](std::span<const size_t> draw) {
+    return std::vector<double>{mean_of(first, draw), mean_of(second, draw)};
+  });
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0]->low, interval_of_mean(first)->low);
+  EXPECT_EQ(both[0]->high, interval_of_mean(first)->high);
+  EXPECT_EQ(both[1]->low, interval_of_mean(second)->low);
+  EXPECT_EQ(both[1]->high, interval_of_mean(second)->high);
+  EXPECT_TRUE(bootstrap_all(1, [](std::span<const size_t>) { return std::vector<double>{1.0}; }).empty());
+}
+
 }  // namespace
 }  // namespace sluice

@@ -138,7 +138,7 @@ TEST_F(Evaluations, are_compared_on_the_same_chunks) {
 
 TEST_F(Evaluations, measure_interventions) {
   const double clean = evaluate(model_, request()).perplexity.nll;
-  EXPECT_NE(evaluate(model_, request({}, {"attn.gate mean"})).perplexity.nll, clean);
+  EXPECT_NE(evaluate(model_, request({}, {"attn.gate noise=0.5"})).perplexity.nll, clean);
   EXPECT_NEAR(evaluate(model_, request({}, {"logits set=0"})).perplexity.nll, std::log(128), 1e-5);
 }
 

@@ -70,5 +70,44 @@ TEST(LinearBf16, gives_the_same_bits_for_any_number_of_threads) {
   }
 }
 
+// dy · weight, with dy rounded as the product sees it.
+double exact_gradient(const Tensor& dy, const Tensor& weight, int64_t row, int64_t column) {
+  double sum = 0;
+  for (int64_t i = 0; i < dy.cols(); ++i) {
+    const double rounded = to_float(to_bf16(dy.data<float>()[row * dy.cols() + i]));
+    sum += rounded * to_float(weight.data<Bf16>()[i * weight.cols() + column]);
+  }
+  return sum;
+}
+
+void expect_input_gradient(Engine& engine, const Sizes& sizes, const std::string& set) {
+  Tape tape(ParameterGradients::None);
+  const Context context{.engine = engine, .tape = &tape};
+  const Parameter weight{
+      .name = "w", .value = convert(context, normal(context, {sizes.outputs, sizes.width}, 2), DType::BF16)};
+  const Tensor dy = normal(context, {sizes.rows, sizes.outputs}, 4);
+  const Var x = tape.leaf(normal(context, {sizes.rows, sizes.width}, 1));
+  tape.backward(context, linear(context, x, {weight_of(context, weight)}), dy);
+  EXPECT_FALSE(weight.grad.defined());
+  const double tolerance = 1e-6 * std::sqrt(static_cast<double>(sizes.outputs)) * 8;
+  for (int64_t row = 0; row < sizes.rows; ++row) {
+    for (int64_t column = 0; column < sizes.width; ++column) {
+      ASSERT_NEAR(tape.gradient(x).data<float>()[row * sizes.width + column],
+                  exact_gradient(dy, weight.value, row, column), tolerance)
+          << set << ": " << sizes.rows << "x" << sizes.outputs << "x" << sizes.width;
+    }
+  }
+}
+
+TEST(LinearBf16, passes_the_gradient_of_its_input_on_every_instruction_set) {
+  for (const Isa isa : sets_of_this_machine()) {
+    Engine engine({.isa = {.name = std::string(name_of(isa)), .source = "test"}});
+    for (const int64_t rows : {1, 3, 17})
+      for (const int64_t outputs : {1, 33, 130})
+        for (const int64_t width : {1, 17, 65})
+          expect_input_gradient(engine, {rows, outputs, width}, std::string(name_of(isa)));
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -1,5 +1,7 @@
 #include "sluice/probe/generate_text.h"
 
+#include "sluice/probe/calibration.h"
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -160,13 +162,17 @@ TEST_F(TextGeneration, of_many_prompts_ends_with_the_intervention_that_met_no_to
   EXPECT_EQ(all.ended_by->kind(), ErrorKind::Usage);
 }
 
-TEST_F(TextGeneration, refuses_an_intervention_that_needs_later_tokens) {
+TEST_F(TextGeneration, takes_means_from_calibration_text_and_refuses_to_do_without) {
   TextGenerationRequest asked = request("ab");
   asked.options.interventions = {parse_intervention("attn.gate mean", model_.config())};
-  EXPECT_ERROR(
-      generate_text(model_, asked), ErrorKind::Usage,
-      "generate: mean and shuffle are over all tokens of a text (here they come one by one; eval and trace "
-      "take them)");
+  EXPECT_ERROR(generate_text(model_, asked), ErrorKind::Usage,
+               "intervention at attn.gate: means and shuffles come from calibration text, and there is none "
+               "(--calibration FILE names it: text like the data, but not the data)");
+  const std::vector<std::vector<TokenId>> text = {{1, 2, 3, 4}};
+  give_calibration(asked.options.interventions,
+                   calibrate(model_.context(), model_.decoder(),
+                             {.interventions = asked.options.interventions, .sequences = text}));
+  EXPECT_FALSE(generate_text(model_, asked).ids.empty());
 }
 
 }  // namespace

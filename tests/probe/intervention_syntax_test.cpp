@@ -67,15 +67,24 @@ TEST(InterventionSyntax, does_not_mind_more_spaces) {
   EXPECT_EQ(parse("  attn.q   set=2  heads=1 ").amount, 2.0);
 }
 
-TEST(InterventionSyntax, tells_which_changes_need_a_whole_text) {
-  for (const char* change : {"mean", "shuffle", "shuffle=3"}) {
-    EXPECT_TRUE(parse(std::string("attn.gate ") + change).needs_all_tokens()) << change;
+TEST(InterventionSyntax, tells_which_changes_need_calibration_text) {
+  for (const char* change : {"mean", "head-mean", "layer-mean", "overall-mean", "shuffle", "shuffle=3"}) {
+    EXPECT_TRUE(parse(std::string("attn.gate ") + change).needs_calibration()) << change;
   }
-  for (const char* change : {"set=1", "scale=1", "shift=1", "invert"}) {
-    EXPECT_FALSE(parse(std::string("attn.gate ") + change).needs_all_tokens()) << change;
+  for (const char* change : {"set=1", "scale=1", "shift=1", "invert", "noise=0.5"}) {
+    EXPECT_FALSE(parse(std::string("attn.gate ") + change).needs_calibration()) << change;
   }
-  EXPECT_TRUE(Intervener({parse("resid set=0"), parse("attn.gate mean")}).needs_all_tokens());
-  EXPECT_FALSE(Intervener({parse("resid set=0")}).needs_all_tokens());
+}
+
+TEST(InterventionSyntax, reads_noise_with_and_without_a_seed) {
+  EXPECT_EQ(parse("resid_mid noise=0.25").amount, 0.25);
+  EXPECT_EQ(parse("resid_mid noise=0.25").seed, 0U);
+  EXPECT_EQ(parse("resid_mid noise=1e-3,7").amount, 1e-3);
+  EXPECT_EQ(parse("resid_mid noise=1e-3,7").seed, 7U);
+  EXPECT_EQ(refusal("resid noise=0.1,x"), "bad noise: expected a seed, noise=0.1,7, got \"0.1,x\"");
+  EXPECT_EQ(refusal("resid noise"), "bad noise: expected a number, noise=0.5, got \"\"");
+  EXPECT_EQ(refusal("resid noise=-1"),
+            "bad noise: expected how large it is beside the value, noise=0.1, got \"-1\"");
 }
 
 TEST(InterventionSyntax, refuses_less_than_a_tap_and_a_change) {
@@ -94,10 +103,12 @@ TEST(InterventionSyntax, refuses_more_than_one_change) {
 }
 
 TEST(InterventionSyntax, refuses_unknown_words_with_the_nearest) {
-  const std::string known = ": expected set=X, scale=X, shift=X, mean, shuffle, invert";
+  const std::string known =
+      ": expected set=X, scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, overall-mean or "
+      "shuffle";
   EXPECT_EQ(refusal("attn.gate sacle=2"), "unknown change \"sacle\"" + known + " (did you mean \"scale\"?)");
   EXPECT_EQ(refusal("attn.gate set=1 head=2"),
-            "unknown change \"head\"" + known + " (did you mean \"heads\"?)");
+            "unknown change \"head\"" + known + " (did you mean \"head-mean\" or \"heads\"?)");
   EXPECT_EQ(refusal("attn.gate zzzzzzzz"), "unknown change \"zzzzzzzz\"" + known);
   EXPECT_EQ(refusal("atn.gate set=1"), "no tap fits \"atn.gate\" (did you mean \"attn.gate\"?)");
 }

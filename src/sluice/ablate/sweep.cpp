@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-struct PlannedRun {
+struct PlannedTraining {
   size_t variant;
   int seed;
   TrainingJob job;
@@ -63,8 +63,8 @@ RunConfig config_of(const SweepRequest& request, const GridPoint& point, int see
 }
 
 // All runs are checked before the first: a bad one at the end costs no hours.
-std::vector<PlannedRun> plan(const SweepRequest& request, const std::vector<GridPoint>& points) {
-  std::vector<PlannedRun> runs;
+std::vector<PlannedTraining> plan(const SweepRequest& request, const std::vector<GridPoint>& points) {
+  std::vector<PlannedTraining> runs;
   for (size_t i = 0; i < points.size(); ++i) {
     for (int seed = 1; seed <= request.seeds; ++seed) {
       const std::filesystem::path out = request.out / points[i].name() / fmt::format("seed-{}", seed);
@@ -97,7 +97,7 @@ bool is_selected(const SweepRequest& request, const TrainingJob& job) {
          RunDirectory::has_checkpoint(job.out, job.config.steps());
 }
 
-SweepRun train(Engine& engine, const PlannedRun& planned, const JobControl& control,
+SweepRun train(Engine& engine, const PlannedTraining& planned, const JobControl& control,
                const SweepObserver& observer) {
   SweepRun run{.seed = planned.seed, .directory = planned.job.out};
   if (has_diverged_before(planned.job)) return run;
@@ -123,7 +123,7 @@ SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobCont
                       const SweepObserver& observer) {
   const std::vector<GridPoint> points = points_of(request);
   if (request.start == RunStart::New) check_can_fill(request.out);
-  const std::vector<PlannedRun> runs = plan(request, points);
+  const std::vector<PlannedTraining> runs = plan(request, points);
   SweepResult result;
   for (const GridPoint& point : points) result.variants.push_back({.point = point});
   for (size_t i = 0; i < runs.size() && result.end == RunEnd::Finished; ++i) {

@@ -76,6 +76,7 @@ InputType measure_type(const LoadedModel& model, const LabelledSamples& labelled
     std::vector<TokenId> ids;
     for (size_t i = first; i < first + count; ++i)
       ids.insert(ids.end(), samples[i].begin(), samples[i].end());
+    intervener.begin_at(static_cast<int64_t>(first));
     model.decoder().forward(context, ids, Sequences::equal(static_cast<int64_t>(count), length));
     for (const SampleProbe::Sample& sample : probe.samples()) {
       type.means.push_back(sample.gates.mean());

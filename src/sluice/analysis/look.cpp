@@ -170,7 +170,11 @@ Look look(const LoadedModel& model, const LookRequest& request, const JobControl
   ProbeChain chain({intervener ? &*intervener : nullptr, &probe});
   std::set<TokenId> first_tokens;
   const std::vector<double> frequency = log_frequencies(text, model.config().vocabulary);
-  for_each_chunk(model, {.text = text, .probe = &chain, .control = control}, [&](const ChunkPass& pass) {
+  const auto begin = [&](int64_t chunk) {
+    if (intervener) intervener->begin_at(chunk);
+  };
+  const ChunkJob job{.text = text, .probe = &chain, .begin = begin, .control = control};
+  for_each_chunk(model, job, [&](const ChunkPass& pass) {
     result.chunks.push_back(pass.nll);
     result.key_floor += uniform_sink(std::ssize(pass.inputs), request.key);
     result.late_key_floor += uniform_sink(std::ssize(pass.inputs), request.key, kFirstQueries);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sluice/analysis/model_names.h"
 #include "sluice/base/error.h"
+#include "sluice/eval/calibration_text.h"
 #include "sluice/model/count.h"
 
 namespace sluice {
@@ -24,29 +26,6 @@ void check_readable(const StudyRequest& request) {
       standard_inputs(request.source) + (request.second ? standard_inputs(*request.second) : 0);
   if (inputs > 1 || (inputs == 1 && request.models.size() > 1))
     throw usage_error({.where = "-", .what = "standard input can be read only once, for one model"});
-}
-
-// Without a slash at its end.
-std::filesystem::path directory_named(const std::string& path) {
-  const std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
-  return whole.has_filename() ? whole : whole.parent_path();
-}
-
-// "runs/a/best" and "runs/b/best" are called "a/best" and "b/best".
-std::vector<std::string> names_of(const std::vector<std::string>& paths) {
-  std::vector<std::string> names;
-  for (const std::string& path : paths) {
-    const std::filesystem::path whole = directory_named(path);
-    std::string name = whole.filename().string();
-    const auto confusable = [&](const std::string& other) {
-      return directory_named(other) != whole && directory_named(other).filename() == whole.filename();
-    };
-    if (std::ranges::any_of(paths, confusable))
-      name = (whole.parent_path().filename() / whole.filename()).string();
-    const auto taken = std::ranges::count(names, name);
-    names.push_back(taken == 0 ? name : fmt::format("{} ({})", name, names.size() + 1));
-  }
-  return names;
 }
 
 std::string context_of(const LoadedModel& model, const Chunk& chunk, int64_t position) {
@@ -116,11 +95,31 @@ std::vector<LabelledSamples> prepare_types(const LoadedModel& model, const Study
   return types;
 }
 
+// The longest sequence that the model will see.
+int64_t longest_sequence(const PreparedStudy& prepared, const StudyRequest& request) {
+  int64_t tokens = prepared.look.text.chunk_length - 1;
+  if (prepared.second) tokens = std::max(tokens, prepared.second->text.chunk_length - 1);
+  if (prepared.prompt) tokens = std::max(tokens, std::ssize(prepared.prompt->ids));
+  if (!prepared.types.empty()) tokens = std::max(tokens, request.type_length);
+  return tokens;
+}
+
+void add_interventions(const LoadedModel& model, const StudyRequest& request, PreparedStudy& prepared,
+                       const JobControl& control) {
+  const CalibrationText calibration{.files = request.calibration,
+                                    .tokens = longest_sequence(prepared, request),
+                                    .begin_of_text = prepared.look.text.begin_of_text};
+  const std::vector<Intervention> changes =
+      calibrated_interventions(model, request.interventions, calibration, control);
+  prepared.look.interventions = changes;
+  if (prepared.second) prepared.second->interventions = changes;
+  if (prepared.prompt) prepared.prompt->interventions = changes;
+}
+
 PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, const JobControl& control) {
-  const std::vector<Intervention> changes = parse_interventions(request.interventions, model.config());
+  parse_interventions(request.interventions, model.config());  // a mistake costs no reading
   const auto look_at = [&](const TextSource& source, const ChunkOptions& chunks) {
-    return LookRequest{
-        .text = read_chunks(model, source, chunks, control), .interventions = changes, .key = request.key};
+    return LookRequest{.text = read_chunks(model, source, chunks, control), .key = request.key};
   };
   PreparedStudy prepared{.look = look_at(request.source, request.chunks)};
   if (request.second) prepared.second = look_at(*request.second, request.second_chunks);
@@ -129,9 +128,10 @@ PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, con
     prepared.prompt = PromptMapRequest{.ids = prompt_ids(model, *request.prompt, prepared.look.text),
                                        .map_layers = map_layers(*request.prompt, model.decoder().layers()),
                                        .map_heads = request.prompt->map_heads,
-                                       .interventions = changes,
+                                       .interventions = {},
                                        .packing = Packing::Keep};
   }
+  add_interventions(model, request, prepared, control);
   return prepared;
 }
 
@@ -164,7 +164,7 @@ void check_same_text(const Study& study, const LookRequest& next, const std::str
 Study study_models(Engine& engine, const StudyRequest& request, const JobControl& control) {
   check_readable(request);
   Study study{.interventions = request.interventions};
-  const std::vector<std::string> names = names_of(request.models);
+  const std::vector<std::string> names = names_of_models(request.models);
   for (size_t i = 0; i < names.size(); ++i) {
     const LoadedModel model(engine, request.models[i], request.options, control);
     const PreparedStudy prepared = prepare(model, request, control);

@@ -25,6 +25,7 @@ struct StudyRequest {
   ChunkOptions chunks = {};
   TextMatch text = TextMatch::Any;
   std::vector<std::string> interventions = {};  // as parse_intervention() takes them
+  std::vector<std::string> calibration = {};    // files of the text that means and shuffles come from
   int64_t key = 0;                              // that attention is measured on
 
   // What is shown token by token.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sluice/bench/ablate.h"
 #include "sluice/bench/look.h"
 #include "sluice/bench/model.h"
 #include "sluice/bench/neighbour.h"
@@ -65,6 +66,14 @@ void run(const BenchOptions& options, const Session& session) {
   }
   if (what == "look")
     return print_result(session, bench::measure_look(engine, model_request(options, session), control));
+  if (what == "ablate") {
+    return print_result(session, bench::measure_ablation(engine,
+                                                         {.model = model_request(options, session),
+                                                          .chunks = options.chunks.value_or(1),
+                                                          .naive_runs = options.naive_runs.value_or(0),
+                                                          .layers_only = options.layers_only},
+                                                         control));
+  }
   const auto measure_model = what == "prefill" ? bench::measure_prefill : bench::measure_decode;
   print_result(session, measure_model(engine, model_request(options, session), control));
 }
@@ -82,13 +91,16 @@ Command bench_command() {
           "OpenBLAS in f32 on the same shape. train takes whole steps on random tokens and counts three "
           "times the arithmetic of the forward pass: products with weights, and attention to earlier "
           "tokens. neighbour takes steps alone and beside a process that keeps one core busy, in turns, "
-          "and tells how much slower the latter are.",
+          "and tells how much slower the latter are. ablate breaks a model in "
+          "the ways of a plan, all gates, constants, layers and heads, once with runs that share what they "
+          "have in common and once with each run on its own.",
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
                    "sluice bench decode path/to/model --dtype int8",
-                   "sluice bench look path/to/model --dtype bf16", "sluice bench train --json",
-                   "sluice bench train tiny-elementwise --set batch_tokens=8192",
+                   "sluice bench look path/to/model --dtype bf16",
+                   "sluice bench ablate path/to/model --dtype bf16 --layers-only --naive-runs 4",
+                   "sluice bench train --json", "sluice bench train tiny-elementwise --set batch_tokens=8192",
                    "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
       .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
                         "attention, ops, train and neighbour, else f32)",

@@ -9,7 +9,7 @@
 namespace sluice::cli {
 namespace {
 
-enum class Takes { Model, Config, Tokens, Repeat, Data, Shape };
+enum class Takes { Model, Config, Tokens, Repeat, Data, Shape, Plan };
 
 struct Part {
   const char* name;
@@ -26,6 +26,9 @@ const std::vector<Part> kParts = {
     {"prefill", "reading a prompt", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"decode", "generating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"look", "measuring gates and attention beside evaluating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
+    {"ablate",
+     "breaking a model with shared and with separate runs",
+     {Takes::Model, Takes::Tokens, Takes::Repeat, Takes::Plan}},
     {"train", "whole steps", {Takes::Config, Takes::Repeat}},
     {"neighbour", "training beside a busy process", {Takes::Config, Takes::Repeat}},
     {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
@@ -70,13 +73,14 @@ void declare(Options& options, BenchOptions& target) {
                "configuration (default: the 51M reproduction, 8 x 512 tokens, and a tiny "
                "model, 16 x 128)"},
       Presence::Optional, target.model);
-  options.integer({.name = "--tokens",
-                   .value = "N",
-                   .text = "Tokens of the prompt (prefill, default: 512), of a chunk (look, default: 512) or "
-                           "new ones (decode, default: 32)",
-                   .low = 2,
-                   .high = 1 << 20},
-                  target.tokens);
+  options.integer(
+      {.name = "--tokens",
+       .value = "N",
+       .text = "Tokens of the prompt (prefill, default: 512), of a chunk (look and ablate, default: 512) "
+               "or new ones (decode, default: 32)",
+       .low = 2,
+       .high = 1 << 20},
+      target.tokens);
   options.integer({.name = "--repeat",
                    .value = "N",
                    .text = "Repetitions, of which the median is shown (default: 5)",
@@ -91,6 +95,19 @@ void declare(Options& options, BenchOptions& target) {
       target.shapes);
   options.list({.name = "--data", .value = "FILE...", .text = "Text for the tokenizer to encode"},
                target.data);
+  options.integer({.name = "--chunks",
+                   .value = "N",
+                   .text = "Chunks of a repetition (ablate, default: 1)",
+                   .low = 1,
+                   .high = 1 << 20},
+                  target.chunks);
+  options.integer({.name = "--naive-runs",
+                   .value = "N",
+                   .text = "Time only N of the separate runs, spread over the plan (ablate, default: all)",
+                   .low = 1,
+                   .high = 1 << 20},
+                  target.naive_runs);
+  options.flag("--layers-only", target.layers_only, "Break each layer, and nothing else (ablate)");
   options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of that configuration"},
                    target.changes);
   target.weights.declare(options);
@@ -111,6 +128,9 @@ void check(const BenchOptions& options, const CommonOptions& common) {
   refuse_unless(takes(Takes::Data), !options.data.empty(), "--data");
   refuse_unless(takes(Takes::Shape), !options.shapes.empty(), "--shape");
   refuse_unless(takes(Takes::Config), !options.changes.empty(), "--set");
+  refuse_unless(takes(Takes::Plan), options.chunks.has_value(), "--chunks");
+  refuse_unless(takes(Takes::Plan), options.naive_runs.has_value(), "--naive-runs");
+  refuse_unless(takes(Takes::Plan), options.layers_only, "--layers-only");
   if (options.model.empty() && takes(Takes::Model)) {
     throw usage_error(
         {.where = where, .what = "a model is missing", .hint = "sluice init makes one with random weights"});

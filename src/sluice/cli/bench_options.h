@@ -14,7 +14,8 @@ namespace sluice::cli {
 struct BenchOptions {
   std::string what, model;
   std::vector<std::string> data, shapes, changes;
-  std::optional<std::int64_t> tokens, repeat;
+  std::optional<std::int64_t> tokens, repeat, chunks, naive_runs;
+  bool layers_only = false;
   NonFiniteOption weights;
 
   int repetitions() const { return static_cast<int>(repeat.value_or(5)); }

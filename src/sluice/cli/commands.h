@@ -5,6 +5,7 @@
 
 namespace sluice::cli {
 
+Command ablate_command();
 Command attention_command();
 Command bench_command();
 Command compare_command();
@@ -19,6 +20,7 @@ Command generate_command();
 Command help_command();
 Command init_command();
 Command params_command();
+Command patch_command();
 Command plot_command();
 Command sweep_command();
 Command experiment_command();

@@ -36,6 +36,7 @@ DemoResult demo(Engine& engine, const DemoRequest& request, const Session& sessi
   observer.corpus_begins = [&](int64_t bytes) {
     display.info("making {} MB of text and a tokenizer", bytes / 1'000'000);
   };
+  observer.breaking_begins = [&] { display.info("breaking the models, one gate at a time"); };
   observer.model_begins = [&](const DemoObserver::NextModel& next) {
     display.info("training {}: {} parameters, {} tokens", next.variant, next.parameters, next.tokens);
   };
@@ -91,7 +92,8 @@ Command demo_command() {
           "what stored runs of other seeds say. Then it makes a corpus, trains a tokenizer, a baseline, a "
           "headwise and an elementwise gated model of the "
           "same size on it, and shows what tells them apart: perplexity, attention sink, massive activation, "
-          "gates, loss spikes, speed. Leaves report.html with tables and figures (also as report.md and "
+          "gates, loss spikes, speed. At last it breaks all of them, gate by gate (sluice ablate). Leaves "
+          "report.html with tables and figures (also as report.md and "
           "report.txt), each figure as SVG and PNG, a CSV per table and result.json. Takes a few minutes.",
       .examples = {"sluice demo", "sluice demo --out my-demo --steps 1000"},
       .dtype = {.text = "Products of the text's models in bf16 or f32 (default: bf16)",

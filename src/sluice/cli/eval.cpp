@@ -24,7 +24,8 @@ ModelEvaluationRequest request_of(const EvalOptions& options, const Session& ses
       .options = options.model.options(weight_type(session)),
       .source = options.text.source("eval"),
       .chunks = options.text.held_out ? options.chunking.of_held_out("eval") : options.chunking.chunks(),
-      .interventions = options.interventions.texts};
+      .interventions = options.interventions.texts,
+      .calibration = options.interventions.calibration};
   if (!options.against.empty()) request.against = sluice::weight_type(options.against);
   return request;
 }
@@ -32,7 +33,7 @@ ModelEvaluationRequest request_of(const EvalOptions& options, const Session& ses
 BackcopyScore score(Engine& engine, const EvalOptions& options, const Session& session) {
   const LoadedModel model = options.model.open(engine, session);
   BackcopyRequest request = options.task.request();
-  request.interventions = options.interventions.interventions(model);
+  request.interventions = options.interventions.interventions(model, request.letters - 1, session);
   return score_backcopy(model, request, job_control(session));
 }
 

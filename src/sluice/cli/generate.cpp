@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -64,13 +65,15 @@ void run(const GenerationOptions& command, const Session& session) {
     throw usage_error({.where = "generate", .what = "--format is of --prompts"});
   Engine engine(session.options.engine());
   const LoadedModel model = command.model.open(engine, session);
-  const TextGenerationOptions options = command.generation(model);
   if (command.prompts.empty()) {
     const std::vector<TokenId> prompt = command.prompt.tokens(model, "generate");
-    run_prompt(session, model, {.prompt = prompt, .options = options});
+    run_prompt(session, model,
+               {.prompt = prompt, .options = command.generation(model, std::ssize(prompt), session)});
   } else {
     const std::vector<Prompt> prompts = read_prompts(model, command.prompts, command.format.format());
-    run_prompts(session, model, {.prompts = prompts, .options = options});
+    int64_t longest = 0;
+    for (const Prompt& prompt : prompts) longest = std::max(longest, std::ssize(prompt.ids));
+    run_prompts(session, model, {.prompts = prompts, .options = command.generation(model, longest, session)});
   }
 }
 

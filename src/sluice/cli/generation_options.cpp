@@ -54,14 +54,15 @@ void GenerationOptions::declare_sampling(Options& options) {
                   seed);
 }
 
-TextGenerationOptions GenerationOptions::generation(const LoadedModel& opened) const {
+TextGenerationOptions GenerationOptions::generation(const LoadedModel& opened, int64_t prompt_tokens,
+                                                    const Session& session) const {
   return {.sampler = {.temperature = temperature,
                       .top_k = top_k,
                       .top_p = top_p,
                       .min_p = min_p,
                       .seed = static_cast<uint64_t>(seed)},
           .max_tokens = max_tokens,
-          .interventions = interventions.interventions(opened)};
+          .interventions = interventions.interventions(opened, prompt_tokens + max_tokens - 1, session)};
 }
 
 }  // namespace sluice::cli

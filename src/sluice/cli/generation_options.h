@@ -17,7 +17,8 @@ struct GenerationOptions {
   double temperature = 0.0, top_p = 1.0, min_p = 0.0;
 
   void declare(Options& options);
-  TextGenerationOptions generation(const LoadedModel& opened) const;
+  TextGenerationOptions generation(const LoadedModel& opened, int64_t prompt_tokens,
+                                   const Session& session) const;
 
  private:
   void declare_sampling(Options& options);

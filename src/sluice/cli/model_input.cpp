@@ -2,6 +2,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/eval/calibration_text.h"
 #include "sluice/text/token_ids.h"
 
 namespace sluice::cli {
@@ -56,8 +57,19 @@ void InterventionOptions::declare(Options& options) {
       {.name = "--intervene",
        .value = "SPEC",
        .text = "Change a value on its way, e.g. \"layers.3.attn.gate set=1 heads=0,2\": set=X, "
-               "scale=X, shift=X, mean, shuffle or invert, for chosen heads=, channels=, positions="},
+               "scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, overall-mean or shuffle, for "
+               "chosen heads=, channels=, positions="},
       texts);
+  options.list({.name = "--calibration",
+                .value = "FILE...",
+                .text = "The text that means and shuffles come from: like the data, but not the data"},
+               calibration);
+}
+
+std::vector<Intervention> InterventionOptions::interventions(const LoadedModel& model, int64_t tokens,
+                                                             const Session& session) const {
+  return calibrated_interventions(model, texts, {.files = calibration, .tokens = tokens},
+                                  job_control(session));
 }
 
 }  // namespace sluice::cli

@@ -41,14 +41,16 @@ struct PromptOptions {
   std::vector<TokenId> tokens(const LoadedModel& model, const std::string& command) const;
 };
 
-// --intervene, which may be there several times.
+// --intervene, which may be there several times, and --calibration.
 struct InterventionOptions {
   std::vector<std::string> texts;
+  std::vector<std::string> calibration;  // files
 
   void declare(Options& options);
-  std::vector<Intervention> interventions(const LoadedModel& model) const {
-    return parse_interventions(texts, model.config());
-  }
+
+  // For sequences of at most so many tokens.
+  std::vector<Intervention> interventions(const LoadedModel& model, int64_t tokens,
+                                          const Session& session) const;
 };
 
 }  // namespace sluice::cli

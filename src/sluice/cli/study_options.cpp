@@ -59,6 +59,7 @@ StudyRequest StudyOptions::request(const std::string& command, const Session& se
       .source = text.source(command),
       .chunks = text.held_out ? chunking.of_held_out(command) : chunking.chunks(),
       .interventions = interventions.texts,
+      .calibration = interventions.calibration,
       .key = key.value_or(0),
       .prompt = prompt};
 }

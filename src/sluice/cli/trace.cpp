@@ -21,11 +21,13 @@ void run(const TraceOptions& options, const Session& session) {
   refuse_overwriting(options.out, std::span(&options.model.path, 1));
   Engine engine(session.options.engine());
   const LoadedModel model = options.model.open(engine, session);
-  CapturedTrace traced = trace(model,
-                               {.ids = options.prompt.tokens(model, "trace"),
-                                .captures = options.captures,
-                                .interventions = options.interventions.interventions(model)},
-                               job_control(session));
+  const std::vector<TokenId> ids = options.prompt.tokens(model, "trace");
+  CapturedTrace traced =
+      trace(model,
+            {.ids = ids,
+             .captures = options.captures,
+             .interventions = options.interventions.interventions(model, std::ssize(ids), session)},
+            job_control(session));
   write_trace(options.out, traced);
   print_result(session, WrittenTrace{.out = options.out, .traced = std::move(traced)});
 }

@@ -85,6 +85,7 @@ BackcopyScore score_backcopy(const LoadedModel& model, const BackcopyRequest& re
     const std::string text =
         chain.document(kFirstDocument + static_cast<uint64_t>(i), static_cast<size_t>(request.letters));
     const std::vector<TokenId> ids = letters_of(model, text);
+    intervener.begin_at(i);
     const Var hidden = model.decoder().forward(context, std::span(ids).first(ids.size() - 1)).y;
     const Tensor logits = model.decoder().logits(context, hidden).value();
     if (!is_finite(logits))

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace sluice {
 
@@ -29,5 +30,11 @@ using FigureOfDraw = std::function<double(std::span<const size_t> draw)>;
 // 95 % interval; none of fewer than two units, which cannot differ, or if the figure of a draw is not finite.
 std::optional<Interval> bootstrap(size_t units, const FigureOfDraw& figure,
                                   const BootstrapOptions& options = {});
+
+// The same for several figures of the same units, whose draws are made once: each interval is bitwise that of
+// bootstrap(). Empty of fewer than two units.
+using FiguresOfDraw = std::function<std::vector<double>(std::span<const size_t> draw)>;
+std::vector<std::optional<Interval>> bootstrap_all(size_t units, const FiguresOfDraw& figures,
+                                                   const BootstrapOptions& options = {});
 
 }  // namespace sluice

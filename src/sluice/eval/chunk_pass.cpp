@@ -16,6 +16,7 @@ void for_each_chunk(const LoadedModel& model, const ChunkJob& job,
   for (int64_t i = 0; i < text.chunks(); ++i) {
     job.control.stop_if_cancelled();
     job.control.report("chunks", i, text.chunks());
+    if (job.begin) job.begin(i);
     const Chunk chunk = text.chunk(i);
     const auto inputs = std::span(chunk.ids).first(chunk.ids.size() - 1);
     const std::vector<float> losses = predicted_losses(context, model.decoder(), chunk);

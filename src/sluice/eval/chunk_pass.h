@@ -21,6 +21,7 @@ struct ChunkPass {
 struct ChunkJob {
   const ChunkedText& text;
   Probe* probe = nullptr;
+  std::function<void(int64_t)> begin = {};  // called with the number of a chunk before its pass
   const JobControl& control;
 };
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "sluice/base/error.h"
+#include "sluice/eval/calibration_text.h"
 #include "sluice/eval/chunk_pass.h"
 
 namespace sluice {
@@ -41,8 +42,12 @@ Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, 
                         .stride = text.stride,
                         .begin_of_text = text.begin_of_text,
                         .chunks = {}};
-  for_each_chunk(model, {.text = text, .probe = intervener ? &*intervener : nullptr, .control = control},
-                 [&](const ChunkPass& pass) { evaluation.chunks.push_back(pass.nll); });
+  const auto begin = [&](int64_t chunk) {
+    if (intervener) intervener->begin_at(chunk);
+  };
+  for_each_chunk(
+      model, {.text = text, .probe = intervener ? &*intervener : nullptr, .begin = begin, .control = control},
+      [&](const ChunkPass& pass) { evaluation.chunks.push_back(pass.nll); });
   if (intervener) intervener->check_effect();
   evaluation.perplexity = finite_perplexity(model, evaluation.chunks);
   evaluation.bits_per_byte = bits_per_byte(evaluation.perplexity, text);
@@ -70,7 +75,10 @@ Evaluation evaluate_model(Engine& engine, const ModelEvaluationRequest& request,
     const LoadedModel model(engine, request.model, options, job);
     if (chunked.text.tokens.empty())
       chunked.text = read_chunks(model, request.source, request.chunks, control);
-    chunked.interventions = parse_interventions(request.interventions, model.config());
+    const CalibrationText calibration{.files = request.calibration,
+                                      .tokens = chunked.text.chunk_length - 1,
+                                      .begin_of_text = chunked.text.begin_of_text};
+    chunked.interventions = calibrated_interventions(model, request.interventions, calibration, job);
     return evaluate(model, chunked, job);
   };
   Evaluation evaluation = evaluated(request.options.dtype, control);

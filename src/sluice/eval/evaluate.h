@@ -54,6 +54,7 @@ struct ModelEvaluationRequest {
   TextSource source;
   ChunkOptions chunks = {};
   std::vector<std::string> interventions = {};  // as parse_intervention() takes them
+  std::vector<std::string> calibration = {};    // files of the text that means and shuffles come from
   std::optional<DType> against = {};            // evaluated on the same chunks, too
 };
 

@@ -9,9 +9,6 @@
 namespace sluice {
 namespace {
 
-// Rows whose logits exist at once: 64 × 152,064 in f32 are 37 MiB.
-constexpr int64_t kLogitRows = 64;
-
 // Of one row after the other.
 std::vector<float> row_losses(const Context& context, const Decoder& decoder, const Tensor& hidden,
                               std::span<const TokenId> targets) {
@@ -33,7 +30,7 @@ std::vector<float> losses_of(const Context& context, const Decoder& decoder, con
   std::vector<float> losses(targets.size());
   // A probe that wants the logits has to get those of all tokens at once.
   const bool all = is_probed(context, {TapName::kNoLayer, points::kLogits});
-  const size_t step = all ? losses.size() : size_t{kLogitRows};
+  const size_t step = all ? losses.size() : static_cast<size_t>(kLogitRows);
   for (size_t first = all ? 0 : counted; first < losses.size(); first += step) {
     const size_t rows = std::min(step, losses.size() - first);
     const Tensor piece =

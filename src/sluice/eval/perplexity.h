@@ -17,6 +17,9 @@ struct ChunkNll {
   int64_t tokens = 0;
 };
 
+// Rows whose logits exist at once: 64 × 152,064 in f32 are 37 MiB.
+inline constexpr int64_t kLogitRows = 64;
+
 ChunkNll chunk_nll(const Context& context, const Decoder& decoder, const Chunk& chunk);
 
 // The same token by token.

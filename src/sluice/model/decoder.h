@@ -21,6 +21,7 @@ class Decoder {
 
   const ModelConfig& config() const { return config_; }
   int64_t layers() const { return static_cast<int64_t>(blocks_.size()); }
+  const Block& block(int64_t layer) const { return blocks_[static_cast<size_t>(layer)]; }
 
   // In the order of a checkpoint. The output layer is left out if it is tied.
   const std::vector<NamedParameter>& parameters() const { return parameters_; }

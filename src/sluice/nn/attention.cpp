@@ -1,6 +1,7 @@
 #include "sluice/nn/attention.h"
 
 #include "sluice/nn/tap_points.h"
+#include "sluice/ops/arithmetic.h"
 #include "sluice/ops/gate.h"
 
 namespace sluice {
@@ -129,25 +130,29 @@ bool Attention::gates_while_mixing(const Context& context, int64_t layer) const 
   return !is_probed(context, {layer, points::kMixed}) && !is_probed(context, {layer, gate->position()->tap});
 }
 
-// Attention's result with its gate and everything that stands before it.
-Var Attention::mix(const Context& context, const Projected& projected, const LayerCall& call) const {
-  const int64_t heads = shape_.sizes.heads;
+// Attention's result, modulated by the gate if one is given.
+Var Attention::attend(const Context& context, const Projected& projected, const LayerCall& call,
+                      const Gate* gate) const {
   AttentionInputs inputs{projected.q, projected.k, projected.v};
-  AttentionOptions options{.heads = heads, .kv_heads = shape_.sizes.kv_heads};
+  AttentionOptions options{.heads = shape_.sizes.heads, .kv_heads = shape_.sizes.kv_heads};
   if (is_narrow(q_.weight)) options.weights = Precision::Bf16;
   if (const KeyValueState* state = key_values(call); state != nullptr) {
     options.past = call.pass.past();
     inputs.k = Var(append(state->k, call.pass.past(), projected.k.value()));
     inputs.v = Var(append(state->v, call.pass.past(), projected.v.value()));
   }
-  if (gates_while_mixing(context, call.layer)) {
-    options.gate = gates_.at(GatePosition::G1)->spec().form;
-    inputs.gate_scores = projected.gates.scores(GatePosition::G1);
-    return probed_attention(context, inputs, call, options);
+  if (gate != nullptr) {
+    options.gate = gate->spec().form;
+    inputs.gate_scores = projected.gates.scores(gate->position());
   }
-  const Var y = probed_attention(context, inputs, call, options);
-  const Var mixed = tap(context, {call.layer, points::kMixed}, by_heads(y, heads), y);
-  return projected.gates.apply(context, GatePosition::G1, with_controls(context, mixed, call.pass));
+  return probed_attention(context, inputs, call, options);
+}
+
+// What is behind attention's result up to the output projection.
+Var Attention::gated(const Context& context, const Var& mixed, const ScoredGates& gates,
+                     const LayerCall& call) const {
+  const Var seen = tap(context, {call.layer, points::kMixed}, by_heads(mixed, shape_.sizes.heads), mixed);
+  return gates.apply(context, GatePosition::G1, with_controls(context, seen, call.pass));
 }
 
 Var Attention::with_controls(const Context& context, const Var& mixed, const Pass& pass) const {
@@ -166,15 +171,51 @@ Var Attention::with_controls(const Context& context, const Var& mixed, const Pas
   return shape_.head_silu ? gate(context, y, y, heads, {}) : y;
 }
 
+LayerOutput Attention::output(const Context& context, const Var& gated, const ScoredGates& gates,
+                              const LayerCall& call) const {
+  const Var input = tap(context, {call.layer, points::kGated}, by_heads(gated, shape_.sizes.heads), gated);
+  if (!call.residual.value().defined())
+    return {.y = gates.apply(context, GatePosition::G5, o_.apply(context, input))};
+  SLUICE_ASSERT(takes_residual(), "attention: a residual before the gate of the output");
+  return {.y = add_linear(context, call.residual, input, o_.weights(context))};
+}
+
 LayerOutput Attention::apply(const Context& context, const Var& x, const LayerCall& call) const {
   Projected projected = project(context, x, call.layer);
   rotate(context, call, projected);
-  const Var mixed = mix(context, projected, call);
-  const Var input = tap(context, {call.layer, points::kGated}, by_heads(mixed, shape_.sizes.heads), mixed);
-  if (!call.residual.value().defined())
-    return {.y = projected.gates.apply(context, GatePosition::G5, o_.apply(context, input))};
-  SLUICE_ASSERT(takes_residual(), "attention: a residual before the gate of the output");
-  return {.y = add_linear(context, call.residual, input, o_.weights(context))};
+  const Var y = gates_while_mixing(context, call.layer)
+                    ? attend(context, projected, call, gates_.at(GatePosition::G1))
+                    : gated(context, attend(context, projected, call), projected.gates, call);
+  return output(context, y, projected.gates, call);
+}
+
+namespace {
+
+struct AttendedTokens : MixedTokens {
+  AttendedTokens(Var values, ScoredGates scored) : y(std::move(values)), gates(std::move(scored)) {}
+
+  std::unique_ptr<MixedTokens> repeated(const Context& context, int64_t count) const override {
+    return std::make_unique<AttendedTokens>(Var(repeat_rows(context, y.value(), count)),
+                                            gates.repeated(context, count));
+  }
+
+  Var y;  // [N, H · hd], before the gate
+  ScoredGates gates;
+};
+
+}  // namespace
+
+std::unique_ptr<MixedTokens> Attention::mix(const Context& context, const Var& x,
+                                            const LayerCall& call) const {
+  Projected projected = project(context, x, call.layer);
+  rotate(context, call, projected);
+  return std::make_unique<AttendedTokens>(attend(context, projected, call), projected.gates);
+}
+
+LayerOutput Attention::finish(const Context& context, const MixedTokens& mixed, const LayerCall& call) const {
+  const auto* attended = dynamic_cast<const AttendedTokens*>(&mixed);
+  SLUICE_ASSERT(attended != nullptr, "attention: the tokens of another kind of mixer");
+  return output(context, gated(context, attended->y, attended->gates, call), attended->gates, call);
 }
 
 }  // namespace sluice

@@ -30,6 +30,9 @@ class Attention : public Mixer {
   LayerCounts counts() const override;
   std::unique_ptr<LayerState> make_state(const Context& context, int64_t capacity) const override;
   LayerOutput apply(const Context& context, const Var& x, const LayerCall& call) const override;
+  std::unique_ptr<MixedTokens> mix(const Context& context, const Var& x,
+                                   const LayerCall& call) const override;
+  LayerOutput finish(const Context& context, const MixedTokens& mixed, const LayerCall& call) const override;
   bool takes_residual() const override;
 
  private:
@@ -40,7 +43,11 @@ class Attention : public Mixer {
   Projected project(const Context& context, const Var& x, int64_t layer) const;
   void rotate(const Context& context, const LayerCall& call, Projected& projected) const;
   bool gates_while_mixing(const Context& context, int64_t layer) const;
-  Var mix(const Context& context, const Projected& projected, const LayerCall& call) const;
+  Var attend(const Context& context, const Projected& projected, const LayerCall& call,
+             const Gate* gate = nullptr) const;
+  Var gated(const Context& context, const Var& mixed, const ScoredGates& gates, const LayerCall& call) const;
+  LayerOutput output(const Context& context, const Var& gated, const ScoredGates& gates,
+                     const LayerCall& call) const;
   Var with_controls(const Context& context, const Var& mixed, const Pass& pass) const;
 
   AttentionLayerShape shape_;

@@ -8,16 +8,29 @@
 
 namespace sluice {
 
-// One half of a block, with what stands around it.
-template <class Part>
+// What stands around one half of a block.
 struct Block::Branch {
-  const Part& part;
   const Norm& norm;
   const Norm& out_norm;
   const TapPoint& input;
   const TapPoint& output;
-  const TapPoint& sum;  // the stream behind it
+  bool takes_residual;
+
+  // What the half sees of the stream.
+  Var input_of(const Context& context, const Var& stream, int64_t layer) const {
+    return tap(context, {layer, input}, norm.apply(context, stream));
+  }
 };
+
+Block::Branch Block::mixing() const {
+  return {mixer_norm_, mixer_out_norm_, points::kAttentionInput, points::kAttentionOut,
+          mixer_->takes_residual()};
+}
+
+Block::Branch Block::feeding() const {
+  return {feed_forward_norm_, feed_forward_out_norm_, points::kMlpInput, points::kMlpOut,
+          feed_forward_->takes_residual()};
+}
 
 Block::Block(const BlockShape& shape, std::unique_ptr<Mixer> mixer, std::unique_ptr<FeedForward> feed_forward)
     : shape_(shape), mixer_(std::move(mixer)), feed_forward_(std::move(feed_forward)) {
@@ -48,31 +61,48 @@ LayerCounts block_norm_counts(const BlockShape& shape) {
 
 template <class Part>
 LayerOutput Block::add_branch(const Context& context, const Var& stream, const LayerCall& call,
-                              const Branch<Part>& branch) const {
-  const Var input = tap(context, {call.layer, branch.input}, branch.norm.apply(context, stream));
+                              const Branch& branch, const Part& part) const {
   // A branch adds itself to the stream unless something happens to its output on the way, or somebody looks.
-  const bool adds_itself = branch.part.takes_residual() && !branch.out_norm.present() && !shape_.clip &&
+  const bool adds_itself = branch.takes_residual && !branch.out_norm.present() && !shape_.clip &&
                            !is_probed(context, {call.layer, branch.output});
-  const LayerOutput output = branch.part.apply(
-      context, input, {.layer = call.layer, .pass = call.pass, .residual = adds_itself ? stream : Var()});
-  Var sum = output.y;
-  if (!adds_itself) {
-    const Var normed = branch.out_norm.apply(context, output.y);
-    const Var clipped = shape_.clip ? clip(context, normed, *shape_.clip) : normed;
-    sum = add(context, stream, tap(context, {call.layer, branch.output}, clipped));
-  }
-  return {.y = tap(context, {call.layer, branch.sum}, sum), .auxiliary_loss = output.auxiliary_loss};
+  const LayerCall inner{.layer = call.layer, .pass = call.pass, .residual = adds_itself ? stream : Var()};
+  const LayerOutput output = part(inner);
+  if (adds_itself) return output;
+  const Var normed = branch.out_norm.apply(context, output.y);
+  const Var clipped = shape_.clip ? clip(context, normed, *shape_.clip) : normed;
+  return {.y = add(context, stream, tap(context, {call.layer, branch.output}, clipped)),
+          .auxiliary_loss = output.auxiliary_loss};
+}
+
+std::unique_ptr<MixedTokens> Block::mix(const Context& context, const Var& x, const LayerCall& call) const {
+  return mixer_->mix(context, mixing().input_of(context, x, call.layer), call);
+}
+
+LayerOutput Block::middle(const Context& context, const Var& x, const MixedTokens& mixed,
+                          const LayerCall& call) const {
+  return add_branch(context, x, call, mixing(),
+                    [&](const LayerCall& inner) { return mixer_->finish(context, mixed, inner); });
+}
+
+LayerOutput Block::middle(const Context& context, const Var& x, const LayerCall& call) const {
+  const Var input = mixing().input_of(context, x, call.layer);
+  return add_branch(context, x, call, mixing(),
+                    [&](const LayerCall& inner) { return mixer_->apply(context, input, inner); });
+}
+
+LayerOutput Block::finish(const Context& context, const LayerOutput& middle, const LayerCall& call) const {
+  const Var stream = tap(context, {call.layer, points::kMiddle}, middle.y);
+  const Var input = feeding().input_of(context, stream, call.layer);
+  const LayerOutput end = add_branch(context, stream, call, feeding(), [&](const LayerCall& inner) {
+    return feed_forward_->apply(context, input, inner);
+  });
+  const std::array losses = {middle.auxiliary_loss, end.auxiliary_loss};
+  return {.y = tap(context, {call.layer, points::kResidual}, end.y),
+          .auxiliary_loss = sum_of_losses(context, losses)};
 }
 
 LayerOutput Block::apply(const Context& context, const Var& x, const LayerCall& call) const {
-  const Branch<Mixer> mixing{
-      *mixer_, mixer_norm_, mixer_out_norm_, points::kAttentionInput, points::kAttentionOut, points::kMiddle};
-  const Branch<FeedForward> feeding{*feed_forward_,    feed_forward_norm_, feed_forward_out_norm_,
-                                    points::kMlpInput, points::kMlpOut,    points::kResidual};
-  const LayerOutput middle = add_branch(context, x, call, mixing);
-  const LayerOutput end = add_branch(context, middle.y, call, feeding);
-  const std::array losses = {middle.auxiliary_loss, end.auxiliary_loss};
-  return {.y = end.y, .auxiliary_loss = sum_of_losses(context, losses)};
+  return finish(context, middle(context, x, call), call);
 }
 
 Var sum_of_losses(const Context& context, std::span<const Var> losses) {

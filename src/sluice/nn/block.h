@@ -34,13 +34,23 @@ class Block {
   // x [N, D] is the stream; `call` has no residual.
   LayerOutput apply(const Context& context, const Var& x, const LayerCall& call) const;
 
+  // The same in steps, for whoever goes on several times from a place inside. Up to the gate of the mixer's
+  // output, null if the mixer cannot stop there; from there to the stream between the two halves, before its
+  // tap; from there on.
+  std::unique_ptr<MixedTokens> mix(const Context& context, const Var& x, const LayerCall& call) const;
+  LayerOutput middle(const Context& context, const Var& x, const MixedTokens& mixed,
+                     const LayerCall& call) const;
+  LayerOutput middle(const Context& context, const Var& x, const LayerCall& call) const;
+  LayerOutput finish(const Context& context, const LayerOutput& middle, const LayerCall& call) const;
+
  private:
-  template <class Part>
   struct Branch;
-  // The stream with the branch added to it.
+  Branch mixing() const;
+  Branch feeding() const;
+  // The stream with the branch added to it, which `part` makes for the call that it is given.
   template <class Part>
   LayerOutput add_branch(const Context& context, const Var& stream, const LayerCall& call,
-                         const Branch<Part>& branch) const;
+                         const Branch& branch, const Part& part) const;
 
   BlockShape shape_;
   Norm mixer_norm_, feed_forward_norm_;

@@ -133,6 +133,12 @@ const Var& ScoredGates::scores(GatePosition position) const {
   return scores_[static_cast<size_t>(gate - gates_.all().data())];
 }
 
+ScoredGates ScoredGates::repeated(const Context& context, int64_t count) const {
+  ScoredGates all(gates_, layer_);
+  for (const Var& scores : scores_) all.scores_.emplace_back(repeat_rows(context, scores.value(), count));
+  return all;
+}
+
 Var ScoredGates::apply(const Context& context, GatePosition position, const Var& y) const {
   const Gate* gate = gates_.at(position);
   return gate == nullptr ? y : gate->apply(context, layer_, scores(position), y);

@@ -79,6 +79,9 @@ class ScoredGates {
 
   const Var& scores(GatePosition position) const;
 
+  // For so many equal sequences, one after the other. Without a tape.
+  ScoredGates repeated(const Context& context, int64_t count) const;
+
   // `y` modulated by the gate at this position, if there is one.
   Var apply(const Context& context, GatePosition position, const Var& y) const;
 

@@ -8,6 +8,16 @@
 
 namespace sluice {
 
+// What a mixer has made of its input before the gate of its output: enough to go on from there, as often as
+// one likes. Each kind of mixer has its own.
+class MixedTokens {
+ public:
+  virtual ~MixedTokens() = default;
+
+  // Of so many sequences that are all the same, one after the other. Without a tape.
+  virtual std::unique_ptr<MixedTokens> repeated(const Context& context, int64_t count) const = 0;
+};
+
 class Mixer {
  public:
   virtual ~Mixer() = default;
@@ -21,6 +31,17 @@ class Mixer {
 
   // x [N, D] is the block's input after its norm.
   virtual LayerOutput apply(const Context& context, const Var& x, const LayerCall& call) const = 0;
+
+  // apply() in two steps. Null if this kind of mixer has no such place to go on from.
+  virtual std::unique_ptr<MixedTokens> mix(const Context& /*context*/, const Var& /*x*/,
+                                           const LayerCall& /*call*/) const {
+    return nullptr;
+  }
+  virtual LayerOutput finish(const Context& /*context*/, const MixedTokens& /*mixed*/,
+                             const LayerCall& /*call*/) const {
+    SLUICE_ASSERT(false, "mixer: nothing to go on from");
+    return {};
+  }
 
   // Whether apply() can take a residual: nothing happens to the output behind its last projection.
   virtual bool takes_residual() const = 0;

@@ -55,6 +55,12 @@ struct PassTokens {
   int64_t past = 0;
 };
 
+// The gradient at a tap, as a probe receives it.
+struct TapGradient {
+  const Tensor& value;     // that the tap was given, before the probe changed it
+  const Tensor& gradient;  // of the loss by what went on from the tap
+};
+
 class Probe {
  public:
   virtual ~Probe() = default;
@@ -67,6 +73,16 @@ class Probe {
   // Called only where wants() said yes. Returns the value to go on with: the same tensor, or another of its
   // shape.
   virtual Tensor visit(const Context& context, const TapName& name, const Tensor& value) = 0;
+
+  // Under a tape, where wants() said yes: whether receive() is called when gradients are computed. The probe
+  // must then live until the tape has been played.
+  virtual bool wants_gradient(const TapName& /*name*/) const { return false; }
+
+  // Returns the gradient of what the value was computed from, by way of the value: the same tensor, another
+  // of its shape, or an undefined one, which makes the value a constant.
+  virtual Tensor receive(const Context& /*context*/, const TapName& /*name*/, const TapGradient& at) {
+    return at.gradient;
+  }
 };
 
 // A declared point in a layer, or outside of them.
@@ -82,7 +98,7 @@ inline bool is_probed(const Context& context, const Tap& tap) {
 }
 
 // The value, after a probe has seen it under `shape`. A replaced value is a constant: no gradient flows
-// through it.
+// through it, unless the probe receives gradients and says otherwise.
 Var tap(const Context& context, const Tap& at, const Shape& shape, const Var& value);
 
 // The same under the value's own shape.

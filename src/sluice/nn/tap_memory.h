@@ -1,6 +1,6 @@
 // A probe for blocks that are computed twice (ops/recompute.h): the first time it asks the real probe and
 // keeps what that put in the place of a value; the second time it does the same again by itself, so that the
-// real one sees every tap once.
+// real one sees every tap once. Gradients, which there are the second time alone, go to the real one.
 #pragma once
 
 #include <map>
@@ -15,15 +15,22 @@ class TapMemory : public Probe {
   explicit TapMemory(Probe& probe) : probe_(&probe) {}
 
   // The block has been computed: from now on it is repeated.
-  void repeat_from_now_on() { probe_ = nullptr; }
+  void repeat_from_now_on() { repeats_ = true; }
 
   bool wants(const TapName& name) const override;
   Tensor visit(const Context& context, const TapName& name, const Tensor& value) override;
+  bool wants_gradient(const TapName& name) const override;
+  Tensor receive(const Context& context, const TapName& name, const TapGradient& at) override;
 
  private:
-  Probe* probe_;  // none: repeating
-  // What was wanted, and what took its place if anything did.
-  std::map<std::string, Tensor> replaced_;
+  struct Seen {
+    Tensor replacement = {};  // undefined: the value was left as it is
+    bool wants_gradient = false;
+  };
+
+  Probe* probe_;
+  bool repeats_ = false;
+  std::map<std::string, Seen> seen_;  // what was wanted
 };
 
 }  // namespace sluice

@@ -101,4 +101,16 @@ Var repeat_row(const Context& context, const Var& x, int64_t rows) {
   });
 }
 
+Tensor repeat_rows(const Context& context, const Tensor& x, int64_t count) {
+  Tensor y = context.empty({count * x.rows(), x.cols()}, x.dtype());
+  with_compute_type("repeat_rows", x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    context.threads().split(count, 1, [&](Range copies) {
+      for (int64_t i = copies.begin; i < copies.end; ++i)
+        std::copy_n(x.data<T>(), x.count(), y.data<T>() + i * x.count());
+    });
+  });
+  return y;
+}
+
 }  // namespace sluice

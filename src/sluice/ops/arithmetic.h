@@ -16,6 +16,9 @@ Var mean(const Context& context, const Var& x);
 // Row `x` [D] repeated: [rows, D]. Turns an input-independent gate's scores into scores per token.
 Var repeat_row(const Context& context, const Var& x, int64_t rows);
 
+// All rows of `x` [N, D] again and again: [count · N, D]. Without a tape.
+Tensor repeat_rows(const Context& context, const Tensor& x, int64_t count);
+
 // sum = a + b without a tape; sum may be a.
 void add_into(const Context& context, const Tensor& sum, const Tensor& a, const Tensor& b);
 

@@ -13,8 +13,8 @@ struct LinearWeights {
   Var bias = {};  // [M]; a default Var is none
 };
 
-// y[N, M] = x[N, K] · weight[M, K]ᵀ (+ bias[M]). With a narrow weight, which is for inference, the input is
-// rounded or quantised as well; sums and result are f32.
+// y[N, M] = x[N, K] · weight[M, K]ᵀ (+ bias[M]). With a narrow weight, which has no gradient, the input is
+// rounded or quantised as well; sums and result are f32. The input's gradient passes bf16, not int8.
 Var linear(const Context& context, const Var& x, const LinearWeights& weights);
 
 // residual[N, M] + linear(x), without the pass over memory that an addition afterwards would take.

@@ -11,7 +11,7 @@ struct BlockSaved {
 };
 
 void replay(BlockSaved& saved, Gradients& gradients) {
-  Tape inner;
+  Tape inner(saved.context.tape->parameter_gradients());
   std::vector<Var> leaves;
   for (const Var& input : saved.inputs) {
     leaves.push_back(input.wants_gradient() ? inner.leaf(input.value()) : Var(input.value()));

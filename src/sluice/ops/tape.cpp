@@ -116,7 +116,9 @@ const Tensor& Tape::gradient(const Var& leaf) const {
 }
 
 Var use(const Context& context, const Parameter& parameter) {
-  return context.tape == nullptr ? Var(parameter.value) : context.tape->watch(parameter);
+  const bool watched =
+      context.tape != nullptr && context.tape->parameter_gradients() == ParameterGradients::Wanted;
+  return watched ? context.tape->watch(parameter) : Var(parameter.value);
 }
 
 Var result(const Context& context, Tensor value, std::initializer_list<Slot> operands,

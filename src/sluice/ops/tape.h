@@ -90,11 +90,17 @@ class Gradients {
 
 using BackwardFunction = std::function<void(Gradients&)>;
 
+// Whether a tape collects the gradients of a model's parameters, or takes them for constants: then none is
+// computed or stored, and parameters may be of types that have none.
+enum class ParameterGradients { Wanted, None };
+
 class Tape {
  public:
-  Tape() = default;
+  explicit Tape(ParameterGradients parameters = ParameterGradients::Wanted) : parameters_(parameters) {}
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
+
+  ParameterGradients parameter_gradients() const { return parameters_; }
 
   // An input whose gradient is read with gradient() after backward().
   Var leaf(Tensor value);
@@ -129,11 +135,12 @@ class Tape {
   Var append(Tensor value, Node node);
   Tensor& grad_of(Slot slot);
 
+  ParameterGradients parameters_;
   std::vector<Node> nodes_;
   bool played_ = false;
 };
 
-// A parameter as an operand: watched if there is a tape.
+// A parameter as an operand: watched if there is a tape that wants its gradient.
 Var use(const Context& context, const Parameter& parameter);
 
 // The result of an op: recorded if there is a tape and an operand wants its gradient.

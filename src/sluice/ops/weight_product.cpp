@@ -142,13 +142,16 @@ bool rounds_to_tiles(const Context& context, DType dtype) {
 
 }  // namespace
 
-void check_weight(const char* op, const Context& context, const Tensor& x, const Weight& weight) {
+void check_weight(const char* op, const Context& context, const Var& x, const Weight& weight) {
   SLUICE_ASSERT(x.cols() == weight.inputs(), "{}: input has {} columns, weight {}", op, x.cols(),
                 weight.inputs());
   SLUICE_ASSERT(weight.is_narrow() || x.dtype() == weight.dense().dtype(), "{}: input is {}, weight {}", op,
                 name_of(x.dtype()), name_of(weight.dense().dtype()));
-  SLUICE_ASSERT(!weight.is_narrow() || context.tape == nullptr,
+  const bool recorded = context.tape != nullptr;
+  SLUICE_ASSERT(!recorded || !weight.is_narrow() || !weight.dense().wants_gradient(),
                 "{}: no gradient for a weight in bf16 or int8", op);
+  SLUICE_ASSERT(!recorded || !weight.is_int8() || !x.wants_gradient(),
+                "{}: no gradient through a weight in int8", op);
 }
 
 ProductPath product_path(const Context& context, const Weight& weight, int64_t rows) {
@@ -202,7 +205,7 @@ template <class T>
 void multiply_backward(const Context& context, const Tensor& dy, const Weight& weight,
                        const StoreSums<T>& to) {
   if constexpr (std::is_same_v<T, float>) {
-    if (rounds_to_tiles(context, dy.dtype()))
+    if (weight.is_narrow() || rounds_to_tiles(context, dy.dtype()))
       return multiply_tiles(context, packed_rows(context, dy, TileFormat::A), {weight, Transpose::No}, to);
   }
   multiply_gemm(context, dy, {weight.dense().value(), Transpose::No}, to);

@@ -14,10 +14,17 @@ enum class ProductPath {
   Gemm,     // in the type of the elements
 };
 
+// Whether each row's result has the same bits whatever rows stand beside it. The last bits of a gemm may
+// depend on where a row lies in its block; few rows are another path than many.
+inline bool rows_are_independent(ProductPath path) {
+  return path == ProductPath::Int8 || path == ProductPath::Tiles;
+}
+
 ProductPath product_path(const Context& context, const Weight& weight, int64_t rows);
 
-// Assertions of an op about x [N, K] and its weight: sizes, types, and no gradient for a narrow one.
-void check_weight(const char* op, const Context& context, const Tensor& x, const Weight& weight);
+// Assertions of an op about x [N, K] and its weight: sizes, types, no gradient for a narrow one, and none
+// through int8.
+void check_weight(const char* op, const Context& context, const Var& x, const Weight& weight);
 
 // The input of one or several products, in the forms that they need; each is made once.
 class ProductInput {
@@ -46,7 +53,7 @@ void multiply_forward(const Context& context, ProductInput& x, const Weight& wei
 void multiply_packed(const Context& context, const PackedMatrix& x, const Weight& weight,
                      const StoreSums<float>& to);
 
-// dy · weight, likewise. Not for narrow weights: they have no gradient.
+// dy · weight, likewise: the gradient of x. Not for int8. Of bf16 weights dy is rounded, too, as x was.
 template <class T>
 void multiply_backward(const Context& context, const Tensor& dy, const Weight& weight,
                        const StoreSums<T>& to);

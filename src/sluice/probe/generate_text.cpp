@@ -77,9 +77,7 @@ void warn_of_greedy(const SamplerOptions& sampler, const JobControl& control) {
 // Without an intervention no probe: then values that are only there to be seen are not computed.
 std::optional<Intervener> intervener_of(const TextGenerationOptions& options) {
   if (options.interventions.empty()) return {};
-  const Intervener intervener(options.interventions);
-  intervener.check_needs_no_later_tokens();
-  return intervener;
+  return Intervener(options.interventions);
 }
 
 GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& request,
@@ -165,6 +163,7 @@ ContinuedPrompts continue_prompts(const LoadedModel& model, const PromptsRequest
   ContinuedPrompts continued;
   try {
     for (const Prompt& prompt : prompts) {
+      if (intervener) intervener->begin_at(std::ssize(continued.results));
       control.report("prompts", std::ssize(continued.results), std::ssize(prompts));
       continued.results.push_back(
           {prompt.text, generated(model, {.prompt = prompt.ids, .options = options}, context, control)});

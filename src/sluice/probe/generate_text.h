@@ -47,7 +47,7 @@ struct TextGenerationRequest {
 };
 
 // Throws if it is cancelled: what came until then went to `arrived`. Usage error if an intervention needs
-// tokens that are still to come, or, at the end, if one met no token.
+// calibration text and has none, or, at the end, if one met no token.
 GeneratedText generate_text(const LoadedModel& model, const TextGenerationRequest& request,
                             const JobControl& control = {});
 
@@ -83,7 +83,7 @@ struct PromptsRequest {
       {};  // called with each result as soon as it is there
 };
 
-// Usage error if an intervention needs tokens that are still to come. That one met no token of any prompt is
+// Usage error if an intervention needs calibration text and has none. That one met no token of any prompt is
 // known only when all are done: it is in `ended_by`.
 ContinuedPrompts continue_prompts(const LoadedModel& model, const PromptsRequest& request,
                                   const JobControl& control = {});

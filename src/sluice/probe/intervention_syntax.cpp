@@ -42,21 +42,36 @@ double amount_of(const Word& word) {
   return amount;
 }
 
-uint64_t seed_of(const Word& word) {
+uint64_t seed_of(std::string_view text, const Word& word, std::string_view example) {
   uint64_t seed = 0;
-  const char* end = word.value.data() + word.value.size();
-  const auto [stop, problem] = std::from_chars(word.value.data(), end, seed);
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, seed);
   if (problem != std::errc() || stop != end) {
-    throw usage_error({.what = "bad shuffle",
-                       .expected = "a seed, shuffle=1",
+    throw usage_error({.what = fmt::format("bad {}", word.name),
+                       .expected = fmt::format("a seed, {}", example),
                        .got = fmt::format("\"{:.40}\"", word.value)});
   }
   return seed;
 }
 
+// noise=0.1 or noise=0.1,7
+void read_noise(const Word& word, Intervention& intervention) {
+  const size_t comma = std::min(word.value.find(','), word.value.size());
+  intervention.change = Change::Noise;
+  intervention.amount = amount_of({word.name, word.value.substr(0, comma)});
+  if (intervention.amount < 0) {
+    throw usage_error({.what = "bad noise",
+                       .expected = "how large it is beside the value, noise=0.1",
+                       .got = fmt::format("\"{:.40}\"", word.value)});
+  }
+  if (comma < word.value.size())
+    intervention.seed = seed_of(word.value.substr(comma + 1), word, "noise=0.1,7");
+}
+
 void read_change(const Word& word, Intervention& intervention) {
-  static const std::vector<std::string> names = {"set",    "scale", "shift",    "mean",     "shuffle",
-                                                 "invert", "heads", "channels", "positions"};
+  static const std::vector<std::string> names = {
+      "set",     "scale",  "shift", "mean",  "head-mean", "layer-mean", "overall-mean",
+      "shuffle", "invert", "noise", "heads", "channels",  "positions"};
   const auto numeric = [&](Change change) {
     intervention.change = change;
     intervention.amount = amount_of(word);
@@ -71,14 +86,19 @@ void read_change(const Word& word, Intervention& intervention) {
   if (word.name == "scale") return numeric(Change::Scale);
   if (word.name == "shift") return numeric(Change::Shift);
   if (word.name == "mean") return plain(Change::Mean);
+  if (word.name == "head-mean") return plain(Change::HeadMean);
+  if (word.name == "layer-mean") return plain(Change::LayerMean);
+  if (word.name == "overall-mean") return plain(Change::OverallMean);
   if (word.name == "invert") return plain(Change::Invert);
   if (word.name == "shuffle") {
     intervention.change = Change::Shuffle;
-    if (!word.value.empty()) intervention.seed = seed_of(word);
+    if (!word.value.empty()) intervention.seed = seed_of(word.value, word, "shuffle=1");
     return;
   }
+  if (word.name == "noise") return read_noise(word, intervention);
   throw usage_error({.what = fmt::format("unknown change \"{}\"", word.name),
-                     .expected = "set=X, scale=X, shift=X, mean, shuffle, invert",
+                     .expected = "set=X, scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, "
+                                 "overall-mean or shuffle",
                      .hint = did_you_mean(word.name, names)});
 }
 

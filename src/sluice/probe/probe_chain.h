@@ -1,4 +1,5 @@
-// Several probes on one pass. Each sees what the one before it left.
+// Several probes on one pass. Each sees what the one before it left. Gradients are not handed on: a probe
+// that wants them is alone on its pass.
 #pragma once
 
 #include <algorithm>

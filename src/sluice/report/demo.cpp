@@ -101,6 +101,8 @@ DemoResult run_demo(Engine& engine, const DemoRequest& request, const JobControl
       throw Error(ErrorKind::Interrupted, {.what = "the demo was stopped"});
     result.models.push_back(std::move(model));
   }
+  if (observer.breaking_begins) observer.breaking_begins();
+  result.broken = break_demo(engine, request.out, kPrompt, control);
   return result;
 }
 

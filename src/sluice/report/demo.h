@@ -1,9 +1,10 @@
 // The demo: a nursery in which an attention sink grows (nursery.h), then made-up text, a tokenizer trained on
-// it, and a baseline and two gated models of the same size trained on that. How the result is told is in
-// demo_report.h.
+// it, and a baseline and two gated models of the same size trained on that; at last all of them broken. How
+// the result is told is in demo_report.h.
 #pragma once
 
 #include "sluice/data/token_shard.h"
+#include "sluice/report/demo_breaking.h"
 #include "sluice/report/demo_observer.h"
 #include "sluice/report/nursery.h"
 #include "sluice/train/metrics.h"
@@ -32,6 +33,7 @@ struct DemoResult {
   TokenShardInfo corpus;
   std::vector<DemoModel> models = {};
   NurseryResult nursery = {};
+  DemoBreaking broken = {};
 };
 
 // Throws an Error of kind Interrupted if it is cancelled.

@@ -17,6 +17,7 @@ struct DemoObserver {
   std::function<void(int64_t documents)> nursery_begins = {};
   std::function<void(int64_t bytes)> corpus_begins = {};
   std::function<void(const NextModel&)> model_begins = {};
+  std::function<void()> breaking_begins = {};
   RunObserver run = {};  // of each model
 };
 

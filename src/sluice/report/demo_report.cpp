@@ -162,6 +162,9 @@ std::vector<std::string> demo_next_commands(const DemoResult& result) {
        fmt::format("sluice eval {} --data {} --intervene \"attn.gate set=1\"", gated, text),
        fmt::format("sluice trace {0}/headwise/latest --prompt \"{1}\" --out {0}/trace.safetensors", out,
                    result.prompt),
+       fmt::format(
+           "sluice ablate {0}/elementwise --held-out --plan seeds,controls --estimate --out {0}/ablation",
+           out),
        fmt::format("sluice plot {0}/baseline {0}/elementwise --x seconds --out {0}/speed.svg", out)});
   return commands;
 }
@@ -178,18 +181,20 @@ Report demo_report(const DemoResult& result, ReportHeader header) {
   for (const DemoModel& model : result.models) *header.seconds += model.outcome.state.seconds;
   return {
       .title = "What a gate does to small models",
-      .summary = {Paragraph{fmt::format("Two exhibits. A nursery for attention sinks: two tiny models, "
+      .summary = {Paragraph{fmt::format("Three exhibits. A nursery for attention sinks: two tiny models, "
                                         "without and with a gate per head, on a text "
                                         "where attention has little to do. Then a small transformer without "
                                         "a gate, with one gate per head and with "
                                         "one per channel of the attention output, each trained for {} steps "
-                                        "on the same {} tokens of made-up text.",
+                                        "on the same {} tokens of made-up text. At last all of "
+                                        "them are broken.",
                                         state.step, integer_text(state.tokens))}},
       .header = std::move(header),
       .sections = {nursery_section(result.nursery, stored_nursery_seeds()),
                    comparison_section(result),
                    {.title = "How training went", .blocks = {demo_curves(result), demo_validations(result)}},
                    samples_section(result),
+                   breaking_section(result.broken),
                    next_section(result)}};
 }
 

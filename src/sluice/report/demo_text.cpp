@@ -29,6 +29,7 @@ std::string to_text(const DemoResult& result) {
   for (const std::string& note : demo_notes(result)) text += note + "\n";
   for (const DemoModel& model : result.models)
     text += fmt::format("\n[{}] {}\n", model.variant, demo_sample(model));
+  text += "\n3. What breaks\n\n" + to_text(result.broken);
   text += "\nNext:\n";
   for (const std::string& command : demo_next_commands(result)) text += fmt::format("  {}\n", command);
   return text;
@@ -37,7 +38,10 @@ std::string to_text(const DemoResult& result) {
 ordered_json to_json(const DemoResult& result) {
   ordered_json models = ordered_json::array();
   for (const DemoModel& model : result.models) models.push_back(json_of(model));
-  return {{"out", result.out.string()}, {"models", models}, {"nursery", to_json(result.nursery)}};
+  return {{"out", result.out.string()},
+          {"models", models},
+          {"nursery", to_json(result.nursery)},
+          {"broken", {{"nursery", to_json(result.broken.nursery)}, {"text", to_json(result.broken.text)}}}};
 }
 
 }  // namespace sluice

@@ -1,15 +1,13 @@
 #include "sluice/train/run_directory.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/atomic_file.h"
+#include "sluice/base/directory_lock.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "sluice/base/file_system.h"
@@ -26,7 +24,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStep = "step-";
 constexpr const char* kConfig = "config.json";
 constexpr const char* kTokenizer = "tokenizer.json";
-constexpr const char* kLock = ".lock";
 constexpr const char* kCheckpoints = "checkpoints";
 
 std::optional<int64_t> step_named(const std::string& name) {
@@ -42,27 +39,14 @@ fs::path checkpoint_in(const fs::path& run, int64_t step) {
   return run / kCheckpoints / fmt::format("{}{:06}", kStep, step);
 }
 
-FileDescriptor locked(const fs::path& path) {
-  FileDescriptor file(::open((path / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!file.is_open()) throw system_failure(path, "cannot lock", last_system_error());
-  // Held by the open file: the system lets go of it when the process ends, however it ends.
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw system_failure(path, "cannot lock", last_system_error());
-    throw failure({.where = path.string(),
-                   .what = "another process trains in this directory",
-                   .hint = "wait for it, or choose another --out"});
-  }
-  return file;
-}
-
 // A run that was killed between its lock and its config.json has taken no step: its directory counts as
 // empty.
 bool holds_only_a_lost_beginning(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path / kLock, error)) return false;
+  if (!fs::exists(path / kLockName, error)) return false;
   return std::ranges::all_of(fs::directory_iterator(path, error), [](const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
-    return name == kLock || name == kTokenizer || name == held_out_file("") || is_temporary_name(name);
+    return name == kLockName || name == kTokenizer || name == held_out_file("") || is_temporary_name(name);
   });
 }
 
@@ -95,7 +79,7 @@ void RunDirectory::check_has_run(const fs::path& path) {
 }
 
 RunDirectory::RunDirectory(fs::path path, RunStart start) : path_(std::move(path)), start_(start) {
-  lock_ = locked(path_);
+  lock_ = lock_directory(path_, "another process trains in this directory");
 }
 
 RunDirectory RunDirectory::create(const fs::path& path, const NewRun& run) {

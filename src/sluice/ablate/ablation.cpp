@@ -1,0 +1,234 @@
+#include "sluice/ablate/ablation.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "sluice/ablate/ablation_analysis.h"
+#include "sluice/ablate/ablation_preparation.h"
+#include "sluice/ablate/broken_samples.h"
+#include "sluice/ablate/plan_runner.h"
+#include "sluice/ablate/run_effect.h"
+#include "sluice/analysis/model_names.h"
+#include "sluice/base/error.h"
+#include "sluice/base/permutation.h"
+#include "sluice/model/count.h"
+
+namespace sluice {
+namespace {
+
+// What the runs of one model share.
+struct AblationJob {
+  const AblationRequest& request;
+  const StoppingRule& rule;
+  AblationLog& log;
+  int64_t number;  // of the model
+  const JobControl& control;
+};
+
+// Some runs of a plan on one text: what the log has is taken from there.
+class LoggedText {
+ public:
+  LoggedText(const AblationJob& job, int64_t number, const PreparedText& text, const PlanRunner& runner)
+      : job_(job), number_(number), text_(text), runner_(runner) {}
+
+  Rounds run(std::vector<size_t> runs) {
+    return run_rounds(
+        {.runs = std::move(runs),
+         .chunks = text_.evaluated,
+         .seed = job_.request.seed,
+         .rule = job_.rule,
+         .coverage = job_.request.coverage},
+        [&](int64_t chunk, std::span<const size_t> some) { return measure(chunk, some); }, job_.control);
+  }
+
+ private:
+  LogKey key(int64_t chunk, int64_t run) const { return {job_.number, number_, chunk, run}; }
+
+  MeasuredChunk measure(int64_t chunk, std::span<const size_t> runs) {
+    std::vector<size_t> missing;
+    for (const size_t run : runs)
+      if (!job_.log.find(key(chunk, static_cast<int64_t>(run)))) missing.push_back(run);
+    if (!missing.empty() || !job_.log.find(key(chunk, LogKey::kBase))) compute(chunk, missing);
+    MeasuredChunk measured{.base = *job_.log.find(key(chunk, LogKey::kBase))};
+    for (const size_t run : runs)
+      measured.runs.push_back(*job_.log.find(key(chunk, static_cast<int64_t>(run))));
+    return measured;
+  }
+
+  void compute(int64_t chunk, const std::vector<size_t>& runs) {
+    const PlanRunner::ChunkResult result =
+        runner_.measure(text_.text.chunk(chunk), chunk, runs, job_.control);
+    std::vector<LogEntry> entries;
+    if (!job_.log.find(key(chunk, LogKey::kBase)))
+      entries.push_back({key(chunk, LogKey::kBase), result.base});
+    for (size_t i = 0; i < runs.size(); ++i)
+      entries.push_back({key(chunk, static_cast<int64_t>(runs[i])), result.runs[i]});
+    job_.log.append(entries);
+  }
+
+  const AblationJob& job_;
+  int64_t number_;
+  const PreparedText& text_;
+  const PlanRunner& runner_;
+};
+
+void add_base(AblatedText& text, std::span<const RunMeasures> base) {
+  std::vector<ChunkNll> nlls;
+  text.base_sink = text.base_activation = 0;
+  text.base_by_chunk.clear();
+  for (const RunMeasures& chunk : base) {
+    nlls.push_back(chunk.nll);
+    text.base_by_chunk.push_back(chunk.nll.sum / static_cast<double>(chunk.nll.tokens));
+    text.base_sink += chunk.sink / static_cast<double>(base.size());
+    text.base_activation += chunk.largest_activation / static_cast<double>(base.size());
+  }
+  text.base = perplexity(nlls);
+}
+
+class ModelAblation {
+ public:
+  ModelAblation(const LoadedModel& model, const PreparedAblation& prepared, const AblationJob& job)
+      : model_(model), prepared_(prepared), job_(job) {}
+
+  AblatedModel run() {
+    describe();
+    if (job_.request.estimates != EstimateUse::None && result_.gated) add_estimates();
+    if (job_.request.estimates == EstimateUse::Instead) return std::move(result_);
+    result_.plan = first_part(job_.request, prepared_, result_.gates, model_.config());
+    add_noise_controls(result_.plan, model_, job_.request, prepared_.texts.front().calibration, job_.control);
+    run_from(0);
+    if (job_.request.layers_with_heads > 0) {
+      const size_t first = result_.plan.runs.size();
+      add_heads();
+      run_from(first);
+    }
+    add_samples();
+    return std::move(result_);
+  }
+
+ private:
+  void describe() {
+    const ModelConfig& config = model_.config();
+    result_.path = model_.path().string();
+    result_.parameters = count_parameters(config).total();
+    result_.layers = config.layers;
+    result_.heads = config.heads;
+    result_.gated = gate_tap(config).has_value();
+    result_.gates = measure_gates(model_, prepared_.texts.front().calibration, job_.control);
+    for (size_t i = 0; i < prepared_.texts.size(); ++i) {
+      const PreparedText& text = prepared_.texts[i];
+      result_.texts.push_back({.name = job_.request.texts[i].name,
+                               .chunks = text.evaluated,
+                               .chunk_length = text.text.chunk_length,
+                               .checksum = checksum_of(text.text),
+                               .calibration = text.calibration_name});
+    }
+  }
+
+  // The runs of the plan from `first` on, on all texts.
+  void run_from(size_t first) {
+    std::vector<size_t> runs;
+    for (size_t i = first; i < result_.plan.runs.size(); ++i) runs.push_back(i);
+    for (size_t i = 0; i < prepared_.texts.size(); ++i) {
+      const PreparedText& text = prepared_.texts[i];
+      const PlanRunner runner(model_, result_.plan,
+                              plan_calibration(model_, result_.plan, text.calibration, job_.control),
+                              {.memory = job_.request.memory});
+      const Rounds rounds = LoggedText(job_, static_cast<int64_t>(i), text, runner).run(runs);
+      AblatedText& ablated = result_.texts[i];
+      for (const MeasuredRun& measured : rounds.runs)
+        ablated.effects.push_back(effect_of({measured.chunks, rounds.base}, job_.rule));
+      if (std::ssize(rounds.base) > seen_[i]) add_base(ablated, rounds.base);
+      seen_[i] = std::max(seen_[i], std::ssize(rounds.base));
+    }
+  }
+
+  void add_estimates() {
+    const PreparedText& text = prepared_.texts.front();
+    GateEstimateRequest estimated{.text = text.text, .steps = job_.request.estimate_steps};
+    const Permutation order(static_cast<uint64_t>(text.evaluated), Random(job_.request.seed));
+    for (int64_t i = 0; i < std::min(job_.request.estimate_chunks, text.evaluated); ++i)
+      estimated.chunks.push_back(static_cast<int64_t>(order(static_cast<uint64_t>(i))));
+    result_.estimates = estimate_gates(model_, estimated, job_.control);
+  }
+
+  void add_heads() {
+    const std::vector<int64_t> layers = layers_by_effect(result_, job_.request.layers_with_heads);
+    if (layers.empty()) return;
+    PlanRequest heads = job_.request.plan;
+    heads.groups = {"heads"};
+    heads.head_layers = IndexSet::parse(fmt::format("{}", fmt::join(layers, ",")));
+    job_.control.info("{}: heads of layers {}, which matter most on {}", result_.path,
+                      fmt::join(layers, ", "), result_.texts.front().name);
+    std::ranges::move(make_plan(heads, model_.config()).runs, std::back_inserter(result_.plan.runs));
+  }
+
+  void add_samples() {
+    if (job_.request.sample_tokens == 0 || !model_.has_tokenizer()) return;
+    const PreparedText& text = prepared_.texts.front();
+    const std::shared_ptr<const Calibration> calibration =
+        plan_calibration(model_, result_.plan, text.calibration, job_.control);
+    add_broken_samples(result_, model_,
+                       {.prompt = job_.request.prompt,
+                        .beginning = text.text.chunk(0).ids,
+                        .tokens = job_.request.sample_tokens,
+                        .calibration = calibration},
+                       job_.control);
+  }
+
+  const LoadedModel& model_;
+  const PreparedAblation& prepared_;
+  const AblationJob& job_;
+  AblatedModel result_;
+  std::vector<int64_t> seen_ = std::vector<int64_t>(prepared_.texts.size());  // chunks of each text
+};
+
+// All models, one after the other; a single one is kept.
+struct CheckedModels {
+  AblationIdentity identity;
+  int64_t comparisons = 0;
+  std::unique_ptr<LoadedModel> only = {};
+  PreparedAblation prepared = {};  // of the last
+};
+
+CheckedModels check_models(Engine& engine, const AblationRequest& request, const JobControl& control) {
+  check_ablation(request);
+  CheckedModels checked{.identity = identity_of(request)};
+  for (size_t i = 0; i < request.models.size(); ++i) {
+    auto model = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
+    checked.prepared = prepare_ablation(*model, request, control);
+    add_identity(checked.identity, i, request.models[i], checked.prepared);
+    checked.comparisons += count_comparisons(request, checked.prepared, model->config());
+    for (size_t t = 0; t < request.texts.size(); ++t)
+      control.info("{}: {} chunks of {} to see; calibrated on {}", request.texts[t].name,
+                   checked.prepared.texts[t].evaluated, request.models[i],
+                   checked.prepared.texts[t].calibration_name);
+    if (request.models.size() == 1) checked.only = std::move(model);
+  }
+  return checked;
+}
+
+}  // namespace
+
+AblationResult run_ablation(Engine& engine, const AblationRequest& request, const JobControl& control) {
+  if (request.start == LogStart::New) AblationLog::check_is_free(request.out);
+  CheckedModels checked = check_models(engine, request, control);
+  AblationResult result{.rule = request.rule, .coverage = request.coverage, .seed = request.seed};
+  result.rule.comparisons = std::max<int64_t>(checked.comparisons, 1);
+  AblationLog log(request.out, checked.identity, request.start, control);
+  const std::vector<std::string> names = names_of_models(request.models);
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::unique_ptr<LoadedModel> loaded = std::move(checked.only);
+    if (!loaded) loaded = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
+    if (names.size() > 1) checked.prepared = prepare_ablation(*loaded, request, control);
+    const AblationJob job{request, result.rule, log, static_cast<int64_t>(i), control};
+    result.models.push_back(ModelAblation(*loaded, checked.prepared, job).run());
+    result.models.back().name = names[i];
+  }
+  correct_for_many(result);
+  return result;
+}
+
+}  // namespace sluice

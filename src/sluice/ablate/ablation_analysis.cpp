@@ -1,0 +1,175 @@
+#include "sluice/ablate/ablation_analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace sluice {
+namespace {
+
+double mean_of_first(const std::vector<double>& values, int64_t count) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += values[static_cast<size_t>(i)];
+  return sum / static_cast<double>(count);
+}
+
+bool is_about(const PlannedRun& run, std::string_view group, std::string_view action) {
+  return run.group == group && run.action == action && run.layer;
+}
+
+// Chunks that all of the runs have; those that were not finite have no say.
+int64_t common_chunks(const AblatedText& text, const std::vector<size_t>& runs) {
+  int64_t common = std::ssize(text.base_by_chunk);
+  for (const size_t run : runs)
+    if (text.effects[run].finite) common = std::min(common, text.effects[run].chunks);
+  return common;
+}
+
+void add_shares(EffectProfile& profile) {
+  double nll = 0, ppl = 0;
+  for (const PlaceEffect& place : profile.places) {
+    nll += std::max(place.nll, 0.0);
+    ppl += std::max(place.ppl, 0.0);
+  }
+  for (PlaceEffect& place : profile.places) {
+    place.nll_share = nll > 0 ? std::max(place.nll, 0.0) / nll : 0;
+    place.ppl_share = ppl > 0 ? std::max(place.ppl, 0.0) / ppl : 0;
+  }
+}
+
+std::string_view action_in_plan(GateAction action) {
+  return action == GateAction::Close ? "closed" : name_of(action);
+}
+
+// The layer's own, or that of one of its heads.
+std::optional<double> estimate_at(const ActionEstimates& estimates, const PlaceEffect& place) {
+  const auto layer = std::ranges::find(estimates.layers, place.layer, &LayerEstimate::layer);
+  if (layer == estimates.layers.end()) return {};
+  if (!place.head) return layer->whole.nll;
+  if (*place.head >= std::ssize(layer->heads)) return {};
+  return layer->heads[static_cast<size_t>(*place.head)].nll;
+}
+
+EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile& profile) {
+  EstimateComparison comparison{.action = profile.action, .method = estimates.method};
+  std::vector<ExactEffect> exact;
+  for (const PlaceEffect& place : profile.places) {
+    const std::optional<double> estimate = estimate_at(estimates, place);
+    if (!estimate || !std::isfinite(place.nll)) continue;
+    comparison.places.push_back(place);
+    comparison.exact.push_back(place.nll);
+    comparison.estimated.push_back(*estimate);
+    exact.push_back({.layer = place.layer, .head = place.head, .nll = place.nll});
+  }
+  const bool heads = !profile.is_empty() && profile.places.front().head;
+  comparison.agreement = heads ? head_agreement(estimates, exact) : layer_agreement(estimates, exact);
+  return comparison;
+}
+
+}  // namespace
+
+std::vector<std::string> actions_of(const AblationPlan& plan, std::string_view group) {
+  std::vector<std::string> actions;
+  for (const PlannedRun& run : plan.runs)
+    if (run.group == group && std::ranges::find(actions, run.action) == actions.end())
+      actions.push_back(run.action);
+  return actions;
+}
+
+EffectProfile effect_profile(const AblatedModel& model, const AblatedText& text, std::string_view group,
+                             std::string_view action) {
+  std::vector<size_t> runs;
+  for (size_t i = 0; i < text.effects.size(); ++i)
+    if (is_about(model.plan.runs[i], group, action)) runs.push_back(i);
+  EffectProfile profile{.action = std::string(action), .chunks = common_chunks(text, runs)};
+  std::map<std::pair<int64_t, int64_t>, std::vector<double>> effects;  // by layer and head, of each draw
+  for (const size_t i : runs) {
+    const PlannedRun& run = model.plan.runs[i];
+    const RunEffect& effect = text.effects[i];
+    effects[{*run.layer, run.head.value_or(-1)}].push_back(
+        effect.finite ? mean_of_first(effect.by_chunk, profile.chunks)
+                      : std::numeric_limits<double>::infinity());
+  }
+  const double base = std::exp(mean_of_first(text.base_by_chunk, profile.chunks));
+  for (const auto& [place, draws] : effects) {
+    PlaceEffect effect{.layer = place.first, .draws = std::ssize(draws)};
+    if (place.second >= 0) effect.head = place.second;
+    effect.nll = mean_of_first(draws, effect.draws);
+    effect.ppl = base * std::expm1(effect.nll);
+    profile.places.push_back(effect);
+  }
+  add_shares(profile);
+  return profile;
+}
+
+std::vector<PlaceEffect> ranked(const EffectProfile& profile) {
+  std::vector<PlaceEffect> places = profile.places;
+  std::ranges::stable_sort(places, std::ranges::greater{}, &PlaceEffect::nll);
+  return places;
+}
+
+std::vector<int64_t> layers_by_effect(const AblatedModel& model, int64_t count) {
+  const std::vector<std::string> actions = actions_of(model.plan, "layers");
+  std::vector<int64_t> layers;
+  if (actions.empty()) return layers;
+  const bool opened = std::ranges::find(actions, "open") != actions.end();
+  for (const PlaceEffect& place :
+       ranked(effect_profile(model, model.texts.front(), "layers", opened ? "open" : actions.front())))
+    if (std::ssize(layers) < count) layers.push_back(place.layer);
+  std::ranges::sort(layers);
+  return layers;
+}
+
+std::optional<LayerSensitivity> layer_sensitivity(const AblatedModel& model, const AblatedText& text,
+                                                  std::string_view action) {
+  const EffectProfile profile = effect_profile(model, text, "layers", action);
+  LayerSensitivity result{.action = profile.action};
+  for (const PlaceEffect& place : profile.places) {
+    const auto gates = std::ranges::find(model.gates, place.layer, &LayerGates::layer);
+    if (gates == model.gates.end() || !std::isfinite(place.nll)) continue;
+    result.layers.push_back(place.layer);
+    result.closed.push_back(gates->closed);
+    result.nll.push_back(place.nll);
+  }
+  if (result.layers.empty()) return {};
+  result.statistics = sensitivity(result.closed, result.nll);
+  return result;
+}
+
+std::vector<EstimateComparison> compare_estimates(const AblatedModel& model) {
+  std::vector<EstimateComparison> comparisons;
+  if (!model.estimates || model.texts.front().effects.empty()) return comparisons;
+  for (const ActionEstimates& estimates : model.estimates->estimates) {
+    for (const std::string_view group : {"layers", "heads"}) {
+      const EffectProfile profile =
+          effect_profile(model, model.texts.front(), group, action_in_plan(estimates.action));
+      EstimateComparison comparison = beside(estimates, profile);
+      comparison.of_heads = group == "heads";
+      if (!comparison.places.empty()) comparisons.push_back(std::move(comparison));
+    }
+  }
+  return comparisons;
+}
+
+std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text) {
+  std::vector<ControlPair> pairs;
+  const std::vector<PlannedRun>& runs = model.plan.runs;
+  for (size_t control = 0; control < text.effects.size(); ++control) {
+    if (runs[control].control_of.empty()) continue;
+    const auto found = std::ranges::find(runs, runs[control].control_of, &PlannedRun::name);
+    const auto run = static_cast<size_t>(found - runs.begin());
+    const RunEffect &broken = text.effects[run], &other = text.effects[control];
+    if (!broken.finite || !other.finite) continue;
+    ControlPair pair{.run = run, .control = control, .chunks = std::min(broken.chunks, other.chunks)};
+    std::vector<double> differences;
+    for (int64_t i = 0; i < pair.chunks; ++i)
+      differences.push_back(broken.by_chunk[static_cast<size_t>(i)] - other.by_chunk[static_cast<size_t>(i)]);
+    pair.run_nll = mean_of_first(broken.by_chunk, pair.chunks);
+    pair.control_nll = mean_of_first(other.by_chunk, pair.chunks);
+    pair.difference = mean_of_samples(differences);
+    pairs.push_back(pair);
+  }
+  return pairs;
+}
+
+}  // namespace sluice

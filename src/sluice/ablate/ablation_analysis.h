@@ -1,0 +1,82 @@
+// What the runs of an ablation say together: layers and heads beside each other, gates beside their controls.
+// Runs are compared only on the chunks that all of them have: the first ones of every run.
+#pragma once
+
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "sluice/ablate/ablation.h"
+#include "sluice/ablate/sensitivity.h"
+
+namespace sluice {
+
+// What was done to one layer, or to one head.
+struct PlaceEffect {
+  int64_t layer = 0;
+  std::optional<int64_t> head = {};
+  double nll = 0;                       // change per token; infinite if a likelihood was not finite
+  double ppl = 0;                       // change of perplexity
+  double nll_share = 0, ppl_share = 0;  // of the damage of all; what got better counts as none
+  int64_t draws = 1;                    // a shuffle's are averaged
+};
+
+struct EffectProfile {
+  std::string action;
+  int64_t chunks = 0;                    // that all of them have
+  std::vector<PlaceEffect> places = {};  // by layer and head
+
+  bool is_empty() const { return places.empty(); }
+};
+
+// What was done in a group, in the plan's order.
+std::vector<std::string> actions_of(const AblationPlan& plan, std::string_view group);
+
+// Of the runs of a group and an action that are about one layer or head each. Empty if there are none.
+EffectProfile effect_profile(const AblatedModel& model, const AblatedText& text, std::string_view group,
+                             std::string_view action);
+
+// The places by their effect, the worst first.
+std::vector<PlaceEffect> ranked(const EffectProfile& profile);
+
+// So many layers that matter most on the first text: opened, or what the plan does first to layers. Sorted by
+// layer.
+std::vector<int64_t> layers_by_effect(const AblatedModel& model, int64_t count);
+
+// Whether layers whose gates are more closed (share below 0.1) are hurt more by an action.
+struct LayerSensitivity {
+  std::string action;
+  std::vector<int64_t> layers = {};
+  std::vector<double> closed = {}, nll = {};
+  Sensitivity statistics = {};
+};
+
+// None without gates or without such runs.
+std::optional<LayerSensitivity> layer_sensitivity(const AblatedModel& model, const AblatedText& text,
+                                                  std::string_view action);
+
+// A run beside its control.
+struct ControlPair {
+  size_t run = 0, control = 0;  // of the plan
+  int64_t chunks = 0;           // that both have
+  double run_nll = 0, control_nll = 0;
+  Uncertain difference = {};  // the run's effect minus the control's, in pairs
+};
+
+// Of those whose likelihoods were finite.
+std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text);
+
+// Estimates of an action beside what was measured, on the first text: of layers, or of heads.
+struct EstimateComparison {
+  std::string action;  // "open"
+  EstimateMethod method = EstimateMethod::FirstOrder;
+  bool of_heads = false;
+  std::vector<PlaceEffect> places = {};
+  std::vector<double> exact = {}, estimated = {};  // of each place, in nats per token
+  EstimateAgreement agreement = {};
+};
+
+// Of whatever is known both ways.
+std::vector<EstimateComparison> compare_estimates(const AblatedModel& model);
+
+}  // namespace sluice

@@ -1,0 +1,151 @@
+#include "sluice/ablate/ablation_forecast.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/ablate/ablation_preparation.h"
+#include "sluice/ablate/plan_cost.h"
+#include "sluice/analysis/model_names.h"
+#include "sluice/base/stopwatch.h"
+
+namespace sluice {
+namespace {
+
+// Of a forward pass for each forward and backward pass of estimates: forward, activations once more, and the
+// gradients of activations alone.
+constexpr double kEstimateWork = 3;
+
+PlanCost cost_of(const AblationPlan& plan, const ModelConfig& config, const PreparedText& text,
+                 int64_t memory) {
+  const Chunk chunk = text.text.chunk(0);
+  return plan_cost(
+      plan, config,
+      {.tokens = std::ssize(chunk.ids) - 1, .predicted = chunk.predicted, .runner = {.memory = memory}});
+}
+
+// The heads of the first layers stand for those that will be chosen: they share least.
+AblationPlan with_heads_to_come(AblationPlan plan, const AblationRequest& request,
+                                const ModelConfig& config) {
+  if (request.layers_with_heads == 0) return plan;
+  PlanRequest heads = request.plan;
+  heads.groups = {"heads"};
+  heads.head_layers =
+      IndexSet::parse(fmt::format("0-{}", std::min(request.layers_with_heads, config.layers) - 1));
+  for (PlannedRun& run : make_plan(heads, config).runs) plan.runs.push_back(std::move(run));
+  return plan;
+}
+
+void add_costs(ModelForecast& forecast, const LoadedModel& model, const AblationRequest& request,
+               const PreparedAblation& prepared) {
+  const ModelConfig& config = model.config();
+  const AblationPlan whole = with_heads_to_come(prepared.plan, request, config);
+  for (const PreparedText& text : prepared.texts) {
+    const PlanCost cost = cost_of(whole, config, text, request.memory);
+    const auto chunks = static_cast<double>(text.evaluated);
+    forecast.trial_work = cost.base.naive;
+    forecast.memory = std::max(forecast.memory, cost.memory);
+    if (request.estimates == EstimateUse::Instead) continue;
+    forecast.evaluations += text.evaluated * std::ssize(whole.runs);
+    forecast.naive += chunks * cost.naive();
+    forecast.shared += chunks * cost.shared();
+  }
+  if (request.estimates == EstimateUse::None || !gate_tap(config)) return;
+  // First order takes one pass for both actions, integrated gradients one per step and action.
+  const auto passes = static_cast<double>(1 + 2 * request.estimate_steps);
+  const int64_t chunks = std::min(request.estimate_chunks, prepared.texts.front().evaluated);
+  forecast.estimates = kEstimateWork * passes * static_cast<double>(chunks) * forecast.trial_work;
+}
+
+double trial_seconds(const LoadedModel& model, const PreparedText& text, const JobControl& control) {
+  const Context context = model.context(nullptr, Packing::Keep);
+  const Chunk chunk = text.text.chunk(0);
+  (void)chunk_nll(context, model.decoder(), chunk);  // packs the weights
+  control.stop_if_cancelled();
+  return seconds_of([&] { (void)chunk_nll(context, model.decoder(), chunk); });
+}
+
+std::string seconds_words(double seconds) {
+  if (seconds < 120) return fmt::format("{:.1f} s", seconds);
+  return seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace
+
+double AblationForecast::seconds() const {
+  double sum = 0;
+  for (const ModelForecast& model : models) sum += model.seconds();
+  return sum;
+}
+
+AblationForecast forecast_ablation(Engine& engine, const AblationRequest& request,
+                                   const JobControl& control) {
+  check_ablation(request);
+  AblationForecast forecast;
+  const std::vector<std::string> names = names_of_models(request.models);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const LoadedModel model(engine, request.models[i], request.options, control);
+    PreparedAblation prepared = prepare_ablation(model, request, control);
+    prepared.plan = planned_first(model, request, prepared, control);
+    ModelForecast next{.name = names[i],
+                       .plan = prepared.plan,
+                       .runs = std::ssize(prepared.plan.runs),
+                       .to_come = runs_to_come(request, model.config())};
+    for (size_t t = 0; t < request.texts.size(); ++t) {
+      const PreparedText& text = prepared.texts[t];
+      next.texts.push_back({.name = request.texts[t].name,
+                            .chunks = text.evaluated,
+                            .chunk_length = text.text.chunk_length,
+                            .calibration = text.calibration_name});
+    }
+    add_costs(next, model, request, prepared);
+    next.trial_seconds = trial_seconds(model, prepared.texts.front(), control);
+    forecast.models.push_back(std::move(next));
+  }
+  return forecast;
+}
+
+nlohmann::ordered_json to_json(const AblationForecast& forecast) {
+  nlohmann::ordered_json models = nlohmann::ordered_json::array();
+  for (const ModelForecast& model : forecast.models) {
+    nlohmann::ordered_json texts = nlohmann::ordered_json::array();
+    for (const TextForecast& text : model.texts)
+      texts.push_back({{"name", text.name},
+                       {"chunks", text.chunks},
+                       {"chunk_length", text.chunk_length},
+                       {"calibration", text.calibration}});
+    models.push_back({{"name", model.name},
+                      {"runs", model.runs},
+                      {"runs_of_heads_to_come", model.to_come},
+                      {"texts", std::move(texts)},
+                      {"evaluations", model.evaluations},
+                      {"flops_naive", model.naive},
+                      {"flops_shared", model.shared},
+                      {"flops_estimates", model.estimates},
+                      {"memory", model.memory},
+                      {"timing", {{"seconds_at_most", model.seconds()}}}});
+  }
+  return {{"models", std::move(models)}, {"timing", {{"seconds_at_most", forecast.seconds()}}}};
+}
+
+std::string to_text(const AblationForecast& forecast) {
+  std::string text;
+  for (const ModelForecast& model : forecast.models) {
+    text += fmt::format("{}: {} runs{}\n", model.name, model.runs,
+                        model.to_come > 0
+                            ? fmt::format(", then {} of heads of the layers that matter most", model.to_come)
+                            : "");
+    for (const TextForecast& on : model.texts)
+      text += fmt::format("  on {}: {} chunks of {} tokens, calibrated on {}\n", on.name, on.chunks,
+                          on.chunk_length, on.calibration);
+    text += fmt::format(
+        "  at most {} evaluations of a chunk: {:.3g} FLOPs one by one, {:.3g} shared ({:.2f}), {:.3g} of "
+        "estimates; {} MiB beside the weights; {} on this machine\n",
+        model.evaluations, model.naive, model.shared, model.naive > 0 ? model.shared / model.naive : 0,
+        model.estimates, model.memory >> 20, seconds_words(model.seconds()));
+  }
+  return text + fmt::format("at most {} in all; runs that are decided earlier rest\n",
+                            seconds_words(forecast.seconds()));
+}
+
+}  // namespace sluice

@@ -1,0 +1,158 @@
+// An ablation's result as JSON. Nothing in it depends on the machine's speed or on where a run was
+// interrupted.
+#include <nlohmann/json.hpp>
+
+#include "sluice/ablate/ablation_analysis.h"
+
+namespace sluice {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json json_of(const PlannedRun& run) {
+  ordered_json json = {{"name", run.name}, {"group", run.group}, {"action", run.action}};
+  if (run.layer) json["layer"] = *run.layer;
+  if (run.head) json["head"] = *run.head;
+  json["interventions"] = run.interventions;
+  if (!run.control_of.empty()) json["control_of"] = run.control_of;
+  return json;
+}
+
+ordered_json json_of(const RunEffect& effect) {
+  if (!effect.finite)
+    return {{"verdict", name_of(effect.verdict)},
+            {"reason", "the likelihood is not finite"},
+            {"chunks", effect.chunks}};
+  return {{"verdict", name_of(effect.verdict)},
+          {"chunks", effect.chunks},
+          {"tokens", effect.tokens},
+          {"nll_change", to_json(effect.nll)},
+          {"simultaneous_interval", to_json(effect.sequence)},
+          {"ppl", effect.ppl},
+          {"ppl_ratio", to_json(effect.ppl_ratio)},
+          {"kl", effect.kl},
+          {"changed_top1", effect.changed_top1},
+          {"sink_change", to_json(effect.sink)},
+          {"largest_activation_change", to_json(effect.activation)},
+          {"p", effect.p},
+          {"corrected_p", effect.corrected_p}};
+}
+
+ordered_json json_of(const PlaceEffect& place) {
+  ordered_json json = {{"layer", place.layer}};
+  if (place.head) json["head"] = *place.head;
+  json.update({{"nll_change", place.nll},
+               {"ppl_change", place.ppl},
+               {"nll_share", place.nll_share},
+               {"ppl_share", place.ppl_share}});
+  return json;
+}
+
+ordered_json json_of(const LayerSensitivity& layers) {
+  ordered_json by_layer = ordered_json::array(), outliers = ordered_json::array();
+  for (size_t i = 0; i < layers.layers.size(); ++i) {
+    by_layer.push_back(
+        {{"layer", layers.layers[i]}, {"closed", layers.closed[i]}, {"nll_change", layers.nll[i]}});
+    if (layers.statistics.influence.empty()) continue;
+    by_layer.back()["leverage"] = layers.statistics.influence[i].leverage;
+    by_layer.back()["cook"] = layers.statistics.influence[i].cook;
+  }
+  for (const size_t i : layers.statistics.outliers) outliers.push_back(layers.layers[i]);
+  return {{"action", layers.action},
+          {"all", to_json(layers.statistics.all)},
+          {"cook_threshold", layers.statistics.threshold},
+          {"outliers", std::move(outliers)},
+          {"without_outliers", to_json(layers.statistics.without)},
+          {"layers", std::move(by_layer)}};
+}
+
+// The places of every action of a group, on the chunks that they have in common.
+ordered_json profiles_json(const AblatedModel& model, const AblatedText& text, std::string_view group) {
+  ordered_json json = ordered_json::array();
+  for (const std::string& action : actions_of(model.plan, group)) {
+    const EffectProfile profile = effect_profile(model, text, group, action);
+    if (profile.is_empty()) continue;
+    ordered_json places = ordered_json::array();
+    for (const PlaceEffect& place : profile.places) places.push_back(json_of(place));
+    json.push_back({{"action", action}, {"common_chunks", profile.chunks}, {"places", std::move(places)}});
+  }
+  return json;
+}
+
+ordered_json json_of(const AblatedModel& model, const AblatedText& text) {
+  ordered_json runs = ordered_json::array(), sensitivities = ordered_json::array();
+  for (size_t i = 0; i < text.effects.size(); ++i) {
+    ordered_json run = json_of(model.plan.runs[i]);
+    run.update(json_of(text.effects[i]));
+    runs.push_back(std::move(run));
+  }
+  for (const std::string& action : actions_of(model.plan, "layers"))
+    if (const auto layers = layer_sensitivity(model, text, action)) sensitivities.push_back(json_of(*layers));
+  if (text.effects.empty())
+    return {
+        {"name", text.name}, {"chunks", text.chunks}, {"chunk_length", text.chunk_length}, {"runs", runs}};
+  return {{"name", text.name},
+          {"chunks", text.chunks},
+          {"chunk_length", text.chunk_length},
+          {"calibration", text.calibration},
+          {"base",
+           {{"chunks", std::ssize(text.base_by_chunk)},
+            {"nll", text.base.nll},
+            {"ppl", text.base.ppl},
+            {"ci95", to_json(text.base.ci95)},
+            {"sink", text.base_sink},
+            {"largest_activation", text.base_activation}}},
+          {"runs", std::move(runs)},
+          {"layers", profiles_json(model, text, "layers")},
+          {"heads", profiles_json(model, text, "heads")},
+          {"sensitivity", std::move(sensitivities)}};
+}
+
+ordered_json agreements_json(const AblatedModel& model) {
+  ordered_json json = ordered_json::array();
+  for (const EstimateComparison& comparison : compare_estimates(model)) {
+    json.push_back({{"action", comparison.action},
+                    {"method", name_of(comparison.method)},
+                    {"of", comparison.of_heads ? "heads" : "layers"}});
+    json.back().update(to_json(comparison.agreement));
+  }
+  return json;
+}
+
+ordered_json json_of(const AblatedModel& model) {
+  ordered_json texts = ordered_json::array(), gates = ordered_json::array(), samples = ordered_json::array();
+  for (const AblatedText& text : model.texts) texts.push_back(json_of(model, text));
+  for (const LayerGates& layer : model.gates)
+    gates.push_back({{"layer", layer.layer}, {"mean", layer.mean}, {"closed", layer.closed}});
+  for (const BrokenSample& sample : model.samples)
+    samples.push_back({{"run", sample.run.empty() ? "unbroken" : sample.run}, {"text", sample.text}});
+  ordered_json json = {
+      {"name", model.name},        {"path", model.path},       {"parameters", model.parameters},
+      {"layers", model.layers},    {"heads", model.heads},     {"gated", model.gated},
+      {"gates", std::move(gates)}, {"texts", std::move(texts)}};
+  if (model.estimates) {
+    json["estimates"] = to_json(*model.estimates);
+    json["estimates_against_exact"] = agreements_json(model);
+  }
+  json["prompt"] = model.prompt;
+  json["samples"] = std::move(samples);
+  return json;
+}
+
+}  // namespace
+
+ordered_json to_json(const AblationResult& result) {
+  ordered_json models = ordered_json::array();
+  for (const AblatedModel& model : result.models) models.push_back(json_of(model));
+  return {{"rule",
+           {{"relative_precision", result.rule.relative},
+            {"absolute_precision", result.rule.absolute},
+            {"margin", result.rule.margin},
+            {"error", result.rule.error},
+            {"comparisons", result.rule.comparisons},
+            {"exhaustive", result.coverage == Coverage::Exhaustive},
+            {"seed", result.seed}}},
+          {"models", std::move(models)}};
+}
+
+}  // namespace sluice

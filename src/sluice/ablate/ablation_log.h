@@ -1,0 +1,76 @@
+// The file that an ablation writes as it goes: DIR/ablation.log, a line per run and chunk, each behind its
+// own checksum, on the disk before the next chunk begins. The first line says what it is an ablation of. So
+// whoever is killed loses no chunk that was finished, and whoever resumes goes on with the same ablation or
+// is refused.
+#pragma once
+
+#include <compare>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sluice/ablate/run_measures.h"
+#include "sluice/base/appended_file.h"
+#include "sluice/base/file_descriptor.h"
+#include "sluice/base/job_control.h"
+
+namespace sluice {
+
+struct LogKey {
+  int64_t model = 0, text = 0, chunk = 0;
+  int64_t run = kBase;  // of the model's plan
+
+  static constexpr int64_t kBase = -1;  // the unbroken model
+  auto operator<=>(const LogKey&) const = default;
+};
+
+struct LogEntry {
+  LogKey key;
+  RunMeasures measures;
+};
+
+// What makes an ablation the one it is.
+struct IdentityPart {
+  std::string what;   // in a sentence: "the weights of model 1"
+  std::string value;  // "crc32 1f2e3d4c"
+};
+using AblationIdentity = std::vector<IdentityPart>;
+
+enum class LogStart { New, Resume };
+
+class AblationLog {
+ public:
+  // New: the directory must not exist or be empty, but for what a process left that was killed before its
+  // first chunk. Resume: what is there is read; if there is nothing it is begun, and a remark says so. A last
+  // line that was torn off is dropped; bad input for one that is damaged before others, and, with the part
+  // that differs, if it is of another ablation.
+  AblationLog(std::filesystem::path directory, const AblationIdentity& identity, LogStart start,
+              const JobControl& control = {});
+
+  // What the constructor refuses about a directory that has to be new, without touching anything.
+  static void check_is_free(const std::filesystem::path& directory);
+
+  // None if that was not finished.
+  std::optional<RunMeasures> find(const LogKey& key) const;
+  size_t size() const { return entries_.size(); }
+
+  // On the disk when it returns.
+  void append(std::span<const LogEntry> entries);
+
+ private:
+  void begin(const AblationIdentity& identity);
+  bool read(const AblationIdentity& identity);  // false if there is nothing
+
+  std::filesystem::path path_;
+  FileDescriptor lock_;
+  std::optional<AppendedFile> file_;  // none until it was begun or read
+  std::map<LogKey, RunMeasures> entries_;
+};
+
+// One number for those of a text that are not finite, as the file has them.
+RunMeasures as_logged(const RunMeasures& measures);
+
+}  // namespace sluice

@@ -1,0 +1,137 @@
+#include "sluice/ablate/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sluice/base/error.h"
+
+namespace sluice {
+namespace {
+
+Error bad_run(const std::string& source, const PlannedRun& run, ErrorReport report) {
+  report.where = report.where.empty() ? fmt::format("run \"{:.60}\"", run.name)
+                                      : fmt::format("run \"{:.60}\": {}", run.name, report.where);
+  return bad_input(std::move(report)).inside(source);
+}
+
+void check_interventions(const PlannedRun& run, const ModelConfig& config, const std::string& source) {
+  if (run.interventions.empty())
+    throw bad_run(source, run, {.where = "interventions", .what = "there are none"});
+  for (const std::string& text : run.interventions) try {
+      parse_intervention(text, config);
+    } catch (const Error& error) {
+      throw bad_run(source, run, error.report());
+    }
+}
+
+void check_index(const PlannedRun& run, std::optional<int64_t> index, int64_t count, const char* field,
+                 const std::string& source) {
+  if (!index || (0 <= *index && *index < count)) return;
+  throw bad_run(source, run,
+                {.where = field,
+                 .what = fmt::format("the model has no such {}", field),
+                 .expected = fmt::format("0 to {}", count - 1),
+                 .got = std::to_string(*index)});
+}
+
+}  // namespace
+
+const PlannedRun* AblationPlan::find(std::string_view name) const {
+  const auto found = std::ranges::find(runs, name, &PlannedRun::name);
+  return found == runs.end() ? nullptr : &*found;
+}
+
+void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::string& source) {
+  if (plan.runs.empty()) throw bad_input({.where = source, .what = "there are no runs in it"});
+  std::set<std::string_view> names;
+  for (const PlannedRun& run : plan.runs) {
+    if (run.name.empty()) throw bad_run(source, run, {.where = "name", .what = "is empty"});
+    if (!names.insert(run.name).second)
+      throw bad_run(source, run, {.where = "name", .what = "is there twice"});
+  }
+  for (const PlannedRun& run : plan.runs) {
+    check_index(run, run.layer, config.layers, "layer", source);
+    check_index(run, run.head, config.heads, "head", source);
+    check_interventions(run, config, source);
+    if (!run.control_of.empty() && (!names.contains(run.control_of) || run.control_of == run.name)) {
+      throw bad_run(source, run,
+                    {.where = "control_of",
+                     .what = "no other run has this name",
+                     .got = fmt::format("\"{:.60}\"", run.control_of)});
+    }
+  }
+}
+
+void check_positions(const AblationPlan& plan, const ModelConfig& config, int64_t chunk_length) {
+  for (const PlannedRun& run : plan.runs) {
+    for (const std::string& text : run.interventions) {
+      const Intervention intervention = parse_intervention(text, config);
+      bool met = false;
+      // The last token of a chunk is never fed.
+      for (int64_t position = 0; position < chunk_length - 1 && !met; ++position)
+        met = intervention.positions.contains(position);
+      if (met) continue;
+      throw usage_error({.where = fmt::format("run \"{:.60}\": intervention \"{:.80}\"", run.name, text),
+                         .what = "no token of the text has such a position",
+                         .expected = fmt::format("below {}", chunk_length - 1)});
+    }
+  }
+}
+
+std::vector<std::vector<Intervention>> parsed_runs(const AblationPlan& plan, const ModelConfig& config) {
+  std::vector<std::vector<Intervention>> runs;
+  for (const PlannedRun& run : plan.runs) runs.push_back(parse_interventions(run.interventions, config));
+  return runs;
+}
+
+std::vector<Intervention> all_interventions(const AblationPlan& plan, const ModelConfig& config) {
+  std::vector<Intervention> all;
+  for (const std::vector<Intervention>& run : parsed_runs(plan, config))
+    all.insert(all.end(), run.begin(), run.end());
+  return all;
+}
+
+nlohmann::ordered_json to_json(const AblationPlan& plan) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const PlannedRun& run : plan.runs) {
+    nlohmann::ordered_json json = {{"name", run.name}, {"group", run.group}, {"action", run.action}};
+    if (run.layer) json["layer"] = *run.layer;
+    if (run.head) json["head"] = *run.head;
+    json["interventions"] = run.interventions;
+    if (!run.control_of.empty()) json["control_of"] = run.control_of;
+    runs.push_back(std::move(json));
+  }
+  return {{"runs", std::move(runs)}};
+}
+
+AblationPlan read_plan(const Json& json, const ModelConfig& config) {
+  json.allow_keys({"runs"});
+  AblationPlan plan;
+  const auto index_of = [](const Json& run, const char* key) -> std::optional<int64_t> {
+    if (!run.contains(key)) return {};
+    return run.integer(key, {.min = 0});
+  };
+  for (const Json& each : json.at("runs").array()) {
+    each.allow_keys({"name", "group", "action", "layer", "head", "interventions", "control_of"});
+    PlannedRun run{.name = each.text("name"),
+                   .group = each.text_or("group", "own"),
+                   .action = each.text_or("action", ""),
+                   .layer = index_of(each, "layer"),
+                   .head = index_of(each, "head"),
+                   .interventions = {},
+                   .control_of = each.text_or("control_of", "")};
+    for (const Json& text : each.at("interventions").array()) run.interventions.push_back(text.text());
+    plan.runs.push_back(std::move(run));
+  }
+  check_plan(plan, config, json.where());
+  return plan;
+}
+
+AblationPlan load_plan(const std::filesystem::path& path, const ModelConfig& config) {
+  return read_plan(Json::load(path), config);
+}
+
+}  // namespace sluice

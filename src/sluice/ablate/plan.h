@@ -1,0 +1,57 @@
+// What is broken, one run at a time: each run is a list of interventions with a name. A plan is made by
+// generators (ablate/plan_request.h) or read from a file; docs/plans.md describes the format.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/base/json.h"
+#include "sluice/model/config.h"
+#include "sluice/probe/intervention.h"
+
+namespace sluice {
+
+struct PlannedRun {
+  std::string name = {};    // unique within the plan: "layer 3 open"
+  std::string group = {};   // global, constants, layers, heads, cumulative, positions, depth, controls
+  std::string action = {};  // open, closed, mean, shuffled, 0.15, zeroed, noise ...
+  std::optional<int64_t> layer = {}, head = {};  // if it is about one
+  std::vector<std::string> interventions = {};   // as --intervene takes them
+  std::string control_of = {};                   // name of the run that it is a control for
+
+  bool operator==(const PlannedRun&) const = default;
+};
+
+struct AblationPlan {
+  std::vector<PlannedRun> runs;
+
+  // Null if there is none.
+  const PlannedRun* find(std::string_view name) const;
+
+  bool operator==(const AblationPlan&) const = default;
+};
+
+// Bad input, with run and field, if a name is there twice or missing, a run changes nothing, a control is of
+// no run, or the model does not have what is to be changed. `source` is what the plan is called in errors.
+void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::string& source = "plan");
+
+// Usage error if no chunk of so many tokens has a position that a run means.
+void check_positions(const AblationPlan& plan, const ModelConfig& config, int64_t chunk_length);
+
+// The interventions of each run. The plan has been checked.
+std::vector<std::vector<Intervention>> parsed_runs(const AblationPlan& plan, const ModelConfig& config);
+
+// All of them in a row: what a calibration has to serve.
+std::vector<Intervention> all_interventions(const AblationPlan& plan, const ModelConfig& config);
+
+nlohmann::ordered_json to_json(const AblationPlan& plan);
+
+// Checked against the model. Bad input names run and field.
+AblationPlan read_plan(const Json& json, const ModelConfig& config);
+AblationPlan load_plan(const std::filesystem::path& path, const ModelConfig& config);
+
+}  // namespace sluice

@@ -1,0 +1,80 @@
+// Controls on what is not a gate: the same change, made to another tensor of the layer or of another one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sluice/ablate/plan_target.h"
+#include "sluice/base/random.h"
+
+namespace sluice {
+namespace {
+
+// What both branches of a block see and what they add.
+constexpr std::array<std::string_view, 4> kControlPoints = {"attn.out", "mlp.out", "attn.input", "mlp.input"};
+
+struct ControlChange {
+  std::string change, action;
+};
+
+// None if the run has no counterpart on a tensor that is not a gate.
+std::optional<ControlChange> control_change(const PlannedRun& run, const PlanRequest& request) {
+  if (run.action == "closed" || run.action == "zeroed") return ControlChange{"scale=0", "zeroed"};
+  if (run.action == "mean") return ControlChange{"mean", "mean"};
+  if (run.action == "shuffled") {
+    const std::string& text = run.interventions.front();
+    return ControlChange{text.substr(text.find("shuffle")), "shuffled"};
+  }
+  const auto layer = static_cast<size_t>(*run.layer);
+  if (run.action == "open" && layer < request.gate_means.size() && request.gate_means[layer] > 0) {
+    const std::string factor = fmt::format("{:.4g}", 1 / request.gate_means[layer]);
+    return ControlChange{"scale=" + factor, "scaled by " + factor};
+  }
+  return {};
+}
+
+struct ControlPlace {
+  int64_t layer;
+  std::string_view point;
+
+  bool operator==(const ControlPlace&) const = default;
+};
+
+PlannedRun control_at(const PlannedRun& run, const ControlPlace& place, const ControlChange& change,
+                      const std::string& what) {
+  return {.name = fmt::format("{} / {}", run.name, what),
+          .group = "controls",
+          .action = change.action,
+          .layer = place.layer,
+          .interventions = {fmt::format("layers.{}.{} {}", place.layer, place.point, change.change)},
+          .control_of = run.name};
+}
+
+}  // namespace
+
+std::vector<PlannedRun> tensor_controls(const AblationPlan& plan, const PlanRequest& request,
+                                        const ModelConfig& config) {
+  const bool gated = PlanTarget(config).is_gated();
+  std::vector<PlannedRun> controls;
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    const PlannedRun& run = plan.runs[i];
+    if (run.group != "layers") continue;
+    const std::optional<ControlChange> change = control_change(run, request);
+    if (!change) continue;
+    std::vector<ControlPlace> others;
+    for (int64_t layer = 0; layer < config.layers; ++layer)
+      for (const std::string_view point : kControlPoints)
+        if (layer != *run.layer) others.push_back({layer, point});
+    for (const std::string_view point : kControlPoints) {
+      if (!gated && point == "attn.out") continue;  // that is the run itself
+      controls.push_back(control_at(run, {*run.layer, point}, *change, std::string(point)));
+    }
+    if (others.empty()) continue;
+    const ControlPlace& other = others[Random(request.seed).child(i).below(0, others.size())];
+    controls.push_back(
+        control_at(run, other, *change, fmt::format("random: layer {} {}", other.layer, other.point)));
+  }
+  return controls;
+}
+
+}  // namespace sluice

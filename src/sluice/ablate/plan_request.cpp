@@ -1,0 +1,199 @@
+#include "sluice/ablate/plan_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sluice/ablate/plan_target.h"
+#include "sluice/base/error.h"
+#include "sluice/base/suggest.h"
+
+namespace sluice {
+namespace {
+
+void check_layers(const IndexSet& set, const ModelConfig& config) {
+  if (set.largest() < config.layers) return;
+  throw usage_error({.where = "plan",
+                     .what = "the model does not have this layer",
+                     .expected = fmt::format("0 to {}", config.layers - 1),
+                     .got = std::to_string(set.largest())});
+}
+
+void check_request(const PlanRequest& request, const ModelConfig& config) {
+  for (const std::string& group : request.groups) {
+    if (std::ranges::find(kPlanGroups, group) != std::end(kPlanGroups)) continue;
+    const std::vector<std::string> groups(std::begin(kPlanGroups), std::end(kPlanGroups));
+    throw usage_error({.where = "plan",
+                       .what = fmt::format("unknown group \"{:.40}\"", group),
+                       .hint = did_you_mean(group, groups)});
+  }
+  check_layers(request.layers, config);
+  check_layers(request.head_layers, config);
+  if (request.draws < 1)
+    throw usage_error({.where = "plan", .what = "at least one draw of a shuffle is needed"});
+}
+
+// One function per group.
+class PlanWriter {
+ public:
+  PlanWriter(const PlanRequest& request, const ModelConfig& config)
+      : request_(request), config_(config), target_(config) {}
+
+  AblationPlan write() {
+    add("global", &PlanWriter::add_global);
+    add("constants", &PlanWriter::add_constants);
+    add("layers", &PlanWriter::add_layers);
+    add("heads", &PlanWriter::add_heads);
+    add("cumulative", &PlanWriter::add_cumulative);
+    add("positions", &PlanWriter::add_positions);
+    add("depth", &PlanWriter::add_depth);
+    if (asked_for("controls")) {
+      std::vector<PlannedRun> controls = tensor_controls(plan_, request_, config_);
+      std::ranges::move(controls, std::back_inserter(plan_.runs));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  bool asked_for(std::string_view group) const {
+    return std::ranges::find(request_.groups, group) != request_.groups.end();
+  }
+
+  void add(std::string_view group, void (PlanWriter::*generator)()) {
+    if (!asked_for(group)) return;
+    group_ = group;
+    (this->*generator)();
+  }
+
+  void add_run(PlannedRun run) {
+    run.group = group_;
+    plan_.runs.push_back(std::move(run));
+  }
+
+  // "NAME open"; a shuffle several times, "NAME shuffled 2". `changed` makes interventions of the change.
+  template <class Changed>
+  void add_action(const PlannedRun& about, const std::string& word, const Changed& changed) {
+    const std::optional<std::string> action = target_.action_for(word);
+    if (!action) return;
+    const int64_t draws = *action == "shuffled" ? request_.draws : 1;
+    for (int64_t draw = 0; draw < draws; ++draw) {
+      PlannedRun run = about;
+      run.action = *action;
+      run.name += " " + *action;
+      if (*action == "shuffled") run.name += fmt::format(" {}", draw + 1);
+      run.interventions = changed(target_.change(*action, request_.seed + static_cast<uint64_t>(draw)));
+      add_run(std::move(run));
+    }
+  }
+
+  // The same change at one tap.
+  void add_at(const PlannedRun& about, const std::string& word, const std::string& tap,
+              const std::string& choice = "") {
+    add_action(about, word,
+               [&](const std::string& change) { return std::vector<std::string>{tap + change + choice}; });
+  }
+
+  void add_global() {
+    for (const std::string& action : request_.global_actions) add_at({.name = "all"}, action, target_.tap());
+    for (const double value : request_.values) {
+      add_run({.name = "all " + number_text(value),
+               .action = number_text(value),
+               .interventions = {target_.tap() + target_.constant(value)}});
+    }
+  }
+
+  void add_constants() {
+    for (const double value : request_.constants) {
+      add_run({.name = "constant " + number_text(value),
+               .action = number_text(value),
+               .interventions = {target_.tap() + target_.constant(value)}});
+    }
+  }
+
+  std::vector<int64_t> chosen_layers(const IndexSet& set) const {
+    std::vector<int64_t> layers;
+    for (const int64_t layer : target_.layers())
+      if (set.contains(layer)) layers.push_back(layer);
+    return layers;
+  }
+
+  void add_layers() {
+    for (const std::string& action : request_.layer_actions)
+      for (const int64_t layer : chosen_layers(request_.layers))
+        add_at({.name = fmt::format("layer {}", layer), .layer = layer}, action, target_.tap({layer}));
+  }
+
+  void add_heads() {
+    for (const std::string& action : request_.head_actions)
+      for (const int64_t layer : chosen_layers(request_.head_layers))
+        for (int64_t head = 0; head < target_.heads(); ++head)
+          add_at({.name = fmt::format("layer {} head {}", layer, head), .layer = layer, .head = head}, action,
+                 target_.head_tap(layer), fmt::format(" heads={}", head));
+  }
+
+  void add_cumulative() {
+    const std::vector<int64_t> layers = chosen_layers(request_.layers);
+    for (const std::string& action : request_.set_actions) {
+      for (size_t count = 1; count <= layers.size(); ++count) {
+        const std::vector<int64_t> first(layers.begin(), layers.begin() + static_cast<std::ptrdiff_t>(count));
+        add_at({.name = "layers " + index_text(first)}, action, target_.tap(first));
+      }
+    }
+    for (size_t count = 1; count <= request_.head_ranking.size(); ++count) add_first_heads(count);
+  }
+
+  void add_first_heads(size_t count) {
+    std::map<int64_t, std::vector<int64_t>> heads;
+    for (const HeadPlace& place : std::span(request_.head_ranking).first(count))
+      heads[place.layer].push_back(place.head);
+    add_action({.name = fmt::format("first {} heads", count)}, "closed", [&](const std::string& change) {
+      std::vector<std::string> texts;
+      for (auto& [layer, of_layer] : heads) {
+        std::ranges::sort(of_layer);
+        texts.push_back(fmt::format("{}{} heads={}", target_.head_tap(layer), change, index_text(of_layer)));
+      }
+      return texts;
+    });
+  }
+
+  void add_positions() {
+    for (const std::string& action : request_.set_actions) {
+      add_at({.name = "first token"}, action, target_.tap(), " positions=0");
+      add_at({.name = "other tokens"}, action, target_.tap(), " positions=1-");
+    }
+  }
+
+  void add_depth() {
+    constexpr const char* kThirds[] = {"first third", "middle third", "last third"};
+    const std::vector<int64_t>& layers = target_.layers();
+    for (const std::string& action : request_.set_actions) {
+      for (size_t third = 0; third < 3; ++third) {
+        const auto begin = layers.begin() + static_cast<std::ptrdiff_t>(layers.size() * third / 3);
+        const auto end = layers.begin() + static_cast<std::ptrdiff_t>(layers.size() * (third + 1) / 3);
+        if (begin == end) continue;
+        add_at({.name = kThirds[third]}, action, target_.tap(std::vector<int64_t>(begin, end)));
+      }
+    }
+  }
+
+  const PlanRequest& request_;
+  const ModelConfig& config_;
+  PlanTarget target_;
+  std::string_view group_;
+  AblationPlan plan_;
+};
+
+}  // namespace
+
+AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config) {
+  check_request(request, config);
+  AblationPlan plan = PlanWriter(request, config).write();
+  if (plan.runs.empty())
+    throw usage_error(
+        {.where = "plan", .what = "nothing to do: what was asked for has no run in this model"});
+  check_plan(plan, config);
+  return plan;
+}
+
+}  // namespace sluice

@@ -1,0 +1,58 @@
+// Making plans: which runs answer which question, for a gated model and for its ungated twin.
+//
+// A gated model's runs change its gates. An ungated model has none, so the same questions are asked of what
+// attention adds to the stream: closed becomes zeroed, a constant becomes a factor; open and inverted have no
+// counterpart and are left out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/ablate/plan.h"
+#include "sluice/probe/index_set.h"
+
+namespace sluice {
+
+// A head of a layer.
+struct HeadPlace {
+  int64_t layer = 0, head = 0;
+
+  bool operator==(const HeadPlace&) const = default;
+};
+
+// The groups that there are, in the order of a plan.
+inline constexpr std::string_view kPlanGroups[] = {"global",     "constants", "layers", "heads",
+                                                   "cumulative", "positions", "depth",  "controls"};
+
+// The words for what is done to a gate: open, closed, mean, head-mean, layer-mean, overall-mean, shuffled,
+// inverted.
+struct PlanRequest {
+  std::vector<std::string> groups = {"global", "constants", "layers"};
+  std::vector<std::string> global_actions = {"open", "closed", "mean", "head-mean", "overall-mean"};
+  std::vector<double> values = {0.116};  // of all gates, beside the actions: the mean that the paper gives
+  std::vector<double> constants = {0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0};  // the seeds' sweep
+  std::vector<std::string> layer_actions = {"open", "closed", "mean", "shuffled", "inverted"};
+  IndexSet layers = {};  // of layers, cumulative and controls
+  std::vector<std::string> head_actions = {"closed"};
+  IndexSet head_layers = {};  // layers whose heads are run
+  // Cumulative, positions and depth thirds.
+  std::vector<std::string> set_actions = {"open", "closed"};
+  std::vector<HeadPlace> head_ranking = {};  // cumulative: the first head closed, the first two, ...
+  int64_t draws = 5;                         // of every shuffle
+  uint64_t seed = 0;                         // of shuffles and of which tensor is a random control
+  // Mean gate of each layer, for controls of open gates: another tensor is scaled by 1 / mean. None: those
+  // controls are left out.
+  std::vector<double> gate_means = {};
+};
+
+// The runs that were asked for. Usage error for an unknown group or action, for layers that the model does
+// not have, or if nothing is left to do.
+AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config);
+
+// The tap of the gate that a plan changes: the one at g1, else the first that there is. None: ungated.
+std::optional<std::string> gate_tap(const ModelConfig& config);
+
+}  // namespace sluice

@@ -1,0 +1,34 @@
+// When enough text has been seen of a run, and what it then says.
+#pragma once
+
+#include <cstdint>
+
+#include "sluice/ablate/confidence_sequence.h"
+
+namespace sluice {
+
+// What breaking did to the likelihood of the text.
+enum class RunVerdict { Worse, Better, Equivalent, Undecided };
+
+const char* name_of(RunVerdict verdict);
+
+// All of it is set before anything is measured. Effects are changes of the negative log-likelihood per token,
+// in nats.
+struct StoppingRule {
+  double relative = 0.1, absolute = 0.01;  // the half-width that is wanted: the larger of both, the first as
+                                           // a share of the effect
+  double margin = 0.01;                    // effects up to this do not matter
+  double error = 0.05;                     // that any of all comparisons is ever wrong
+  int64_t comparisons = 1;                 // runs × texts × models
+
+  double error_of_one() const { return error / static_cast<double>(comparisons); }
+};
+
+// Equivalent if the whole interval lies within ± margin; otherwise worse or better if it lies on one side of
+// 0.
+RunVerdict verdict_of(const ConfidenceSequence& effect, const StoppingRule& rule);
+
+// Narrow enough, and the verdict is no longer open.
+bool may_rest(const ConfidenceSequence& effect, const StoppingRule& rule);
+
+}  // namespace sluice

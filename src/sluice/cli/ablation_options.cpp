@@ -1,0 +1,267 @@
+#include "sluice/cli/ablation_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "sluice/analysis/model_names.h"
+#include "sluice/base/error.h"
+#include "sluice/cli/use_case.h"
+
+namespace sluice::cli {
+namespace {
+
+constexpr int64_t kLayersWithHeads = 3;  // the seeds': those that matter most
+
+std::vector<std::string> words_of(const std::string& list, const std::string& option) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    words.push_back(list.substr(at, comma - at));
+    if (words.back().empty()) throw usage_error({.where = option, .what = "an empty word", .got = list});
+    at = comma + 1;
+  }
+  return words;
+}
+
+double positive(std::string_view text, const std::string& option) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem == std::errc() && end == text.data() + text.size() && value > 0 && value < 1e6) return value;
+  throw usage_error({.where = option,
+                     .expected = "REL,ABS: two numbers above 0, a share of the effect and nats",
+                     .got = std::string(text)});
+}
+
+bool names_file(const std::string& plan) {
+  std::error_code error;
+  return plan.find('/') != std::string::npos || plan.ends_with(".json") ||
+         std::filesystem::is_regular_file(plan, error);
+}
+
+}  // namespace
+
+void PlanOptions::declare(Options& options) {
+  options.text(
+      {.name = "--plan",
+       .value = "WORDS|FILE",
+       .text = "What is broken: seeds (all gates, ten constants, each layer open, each head closed in "
+               "the three layers that matter most), all, or some of global, constants, layers, heads, "
+               "cumulative, positions, depth, controls, with commas between; or a file as "
+               "--print-plan writes it (default: seeds)"},
+      plan);
+  options.text({.name = "--layers",
+                .value = "SET",
+                .text = "Layers of the groups layers, cumulative and controls (default: all)"},
+               layers);
+  options.text({.name = "--heads",
+                .value = "SET|top",
+                .text = "Layers whose heads are closed one at a time; top: the three that matter most"},
+               heads);
+  options.text({.name = "--actions",
+                .value = "WORDS",
+                .text = "What is done to each layer: open, closed, mean, shuffled, inverted (default: all of "
+                        "them; seeds: open)"},
+               actions);
+  options.integer({.name = "--draws",
+                   .value = "N",
+                   .text = "Draws of every shuffle (default: 5)",
+                   .low = 1,
+                   .high = 1000},
+                  draws);
+}
+
+void PlanOptions::check_alone() const {
+  const std::pair<const char*, bool> others[] = {{"--layers", !layers.empty()},
+                                                 {"--heads", !heads.empty()},
+                                                 {"--actions", !actions.empty()},
+                                                 {"--draws", draws.has_value()}};
+  for (const auto& [name, given] : others)
+    if (given)
+      throw usage_error({.where = name, .what = "does not go with a plan's file, which says all of it"});
+}
+
+void PlanOptions::apply(AblationRequest& request) const {
+  PlanRequest& planned = request.plan;
+  if (names_file(plan)) {
+    check_alone();
+    request.plan_file = plan;
+    return;
+  }
+  planned.groups.clear();
+  for (const std::string& word : words_of(plan.empty() ? "seeds" : plan, "--plan")) {
+    if (word == "seeds") {
+      planned.groups.insert(planned.groups.end(), {"global", "constants", "layers"});
+      planned.layer_actions = {"open"};
+      request.layers_with_heads = kLayersWithHeads;
+    } else if (word == "all") {
+      planned.groups.assign(std::begin(kPlanGroups), std::end(kPlanGroups));
+    } else {
+      planned.groups.push_back(word);
+    }
+  }
+  if (!actions.empty()) planned.layer_actions = words_of(actions, "--actions");
+  if (!layers.empty()) planned.layers = IndexSet::parse(layers);
+  planned.draws = draws.value_or(planned.draws);
+  if (heads == "top") request.layers_with_heads = kLayersWithHeads;
+  if (!heads.empty() && heads != "top") {
+    request.layers_with_heads = 0;
+    planned.groups.emplace_back("heads");
+    planned.head_layers = IndexSet::parse(heads);
+  }
+  const bool with_layers = std::ranges::find(planned.groups, "layers") != planned.groups.end();
+  if (request.layers_with_heads > 0 && !with_layers)
+    throw usage_error(
+        {.where = "--heads top", .what = "needs the group layers, which says what matters most"});
+}
+
+void AblationOptions::declare(Options& options) {
+  options.arguments({.name = "MODEL", .value = "", .text = "Directories of models, or of runs"},
+                    Presence::Required, models);
+  declare_text(options);
+  plan.declare(options);
+  declare_precision(options);
+  declare_output(options);
+}
+
+void AblationOptions::declare_text(Options& options) {
+  text.declare(options);
+  chunking.declare(options, ChunkingOptions::Overlap::None);
+  options.text(
+      {.name = "--calibration",
+       .value = "FILE",
+       .text = "The text that means and shuffled gates come from (default: the last chunks of each text, "
+               "held apart)"},
+      calibration);
+  options.text({.name = "--tokenizer",
+                .value = "FILE|bytes",
+                .text = "What the tokens of the models stand for (default: each model's own)"},
+               tokenizer);
+  weights.declare(options);
+}
+
+void AblationOptions::declare_precision(Options& options) {
+  options.text({.name = "--precision",
+                .value = "REL,ABS",
+                .text = "A run rests when its effect is known to the larger of this share of it and so many "
+                        "nats per token (default: 0.1,0.01)"},
+               precision);
+  options.number({.name = "--margin",
+                  .value = "NATS",
+                  .text = "Effects up to this do not matter: equivalent (default: 0.01)",
+                  .low = 0,
+                  .high = 100},
+                 margin);
+  options.flag("--exhaustive", exhaustive, "Let every run see every chunk");
+  options.flag("--estimate", estimate, "Also estimate every layer and head from gradients");
+  options.flag("--estimate-only", estimate_only, "Estimate, and run nothing");
+  options.integer({.name = "--steps",
+                   .value = "N",
+                   .text = "Steps of integrated gradients for estimates (default: 0, first order alone)",
+                   .low = 0,
+                   .high = 1000},
+                  steps);
+  options.integer({.name = "--memory",
+                   .value = "MIB",
+                   .text = "Memory beside the weights that runs of a chunk may share (default: 1024)",
+                   .low = 1,
+                   .high = 1 << 20},
+                  memory);
+  options.integer({.name = "--seed",
+                   .value = "N",
+                   .text = "Of the order of chunks, shuffles and noise (default: 0)",
+                   .low = 0,
+                   .high = 1L << 40},
+                  seed);
+}
+
+void AblationOptions::declare_output(Options& options) {
+  options.text({.name = "--prompt",
+                .value = "TEXT",
+                .text = "What broken models go on from (default: the beginning of the first text)"},
+               prompt);
+  options.integer({.name = "--sample",
+                   .value = "N",
+                   .text = "Tokens that they write (default: 40; 0: none)",
+                   .low = 0,
+                   .high = 100000},
+                  sample_tokens);
+  options.flag("--print-plan", print_plan, "Print the plan as JSON, and run nothing");
+  options.flag("--dry-run", dry_run, "Say what it would take, and run nothing but a short trial");
+  options.text(
+      {.name = "--out",
+       .value = "DIR",
+       .text = "Where log and report go: report.html, result.json, a CSV per table, figures as SVG and "
+               "PNG"},
+      out);
+  options.flag("--resume", resume, "Go on where the ablation in --out stopped");
+}
+
+void AblationOptions::check() const {
+  const std::pair<bool, const char*> contradictions[] = {
+      {print_plan && dry_run, "--print-plan and --dry-run"},
+      {exhaustive && !precision.empty(), "--exhaustive and --precision"},
+      {estimate && estimate_only, "--estimate and --estimate-only"},
+      {resume && (print_plan || dry_run), "--resume and what runs nothing"},
+      {estimate_only && exhaustive, "--estimate-only and --exhaustive"}};
+  for (const auto& [both, names] : contradictions)
+    if (both) throw usage_error({.where = "ablate", .what = std::string(names) + " contradict each other"});
+  if (steps && !estimate && !estimate_only)
+    throw usage_error({.where = "--steps", .what = "is of --estimate and --estimate-only"});
+  if (out.empty() && !print_plan && !dry_run)
+    throw usage_error({.where = "ablate", .what = "give --out: where log and report go"});
+  if (print_plan && models.size() > 1)
+    throw usage_error({.where = "--print-plan", .what = "a plan is of one model"});
+}
+
+std::vector<AblationText> AblationOptions::texts() const {
+  const TextSource whole = text.source("ablate");
+  if (text.held_out) return {{.name = "held-out", .source = whole}};
+  if (text.data.empty()) return {{.name = text.ids_file, .source = whole}};
+  std::vector<AblationText> each;
+  const std::vector<std::string> names = names_of_models(text.data);
+  for (size_t i = 0; i < names.size(); ++i)
+    each.push_back(
+        {.name = names[i], .source = DataFiles{.paths = {text.data[i]}, .format = text.format.format()}});
+  return each;
+}
+
+StoppingRule AblationOptions::rule() const {
+  StoppingRule rule{.margin = margin};
+  if (precision.empty()) return rule;
+  const size_t comma = precision.find(',');
+  rule.relative = positive(precision.substr(0, comma), "--precision");
+  rule.absolute = positive(comma == std::string::npos ? "" : precision.substr(comma + 1), "--precision");
+  return rule;
+}
+
+AblationRequest AblationOptions::request(const Session& session) const {
+  check();
+  // Whatever throws comes first: amid the braces below an exception crashed what g++ 12 makes of them.
+  const StoppingRule stopping = rule();
+  const ChunkOptions cut = text.held_out ? chunking.of_held_out("ablate") : chunking.chunks();
+  std::vector<AblationText> read = texts();
+  AblationRequest request{
+      .models = models,
+      .options = {.dtype = weight_type(session), .tokenizer = tokenizer, .nonfinite = weights.nonfinite()},
+      .texts = std::move(read),
+      .chunks = cut,
+      .seed = static_cast<uint64_t>(seed.value_or(0)),
+      .rule = stopping,
+      .coverage = exhaustive ? Coverage::Exhaustive : Coverage::UntilDecided,
+      .estimates = estimate_only ? EstimateUse::Instead
+                   : estimate    ? EstimateUse::Beside
+                                 : EstimateUse::None,
+      .prompt = prompt,
+      .out = out,
+      .start = resume ? LogStart::Resume : LogStart::New};
+  if (!calibration.empty()) request.calibration = DataFiles{.paths = {calibration}};
+  request.estimate_steps = steps.value_or(0);
+  request.memory = memory.value_or(1024) << 20;
+  request.sample_tokens = sample_tokens.value_or(request.sample_tokens);
+  request.plan.seed = request.seed;
+  plan.apply(request);
+  return request;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,324 @@
+#include "sluice/report/ablation_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "sluice/plot/bar_chart.h"
+#include "sluice/plot/panels.h"
+#include "sluice/plot/scatter.h"
+#include "sluice/report/ablation_tables.h"
+#include "sluice/report/figure_parts.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kNllLabel = "change of nll (nats per token)";
+constexpr const char* kWhiskers = "Whiskers: 95 % intervals, bootstrap over pairs of chunks.";
+
+std::string counted(const AblatedModel& model) {
+  std::string words = model.name + ":";
+  for (const AblatedText& text : model.texts)
+    words += fmt::format(" {} of {} chunks of {} tokens of {};", text.base_by_chunk.size(), text.chunks,
+                         text.chunk_length, text.name);
+  words.back() = '.';
+  return words;
+}
+
+// "all but the name" where there is one text alone.
+std::string text_name(const AblatedModel& model, const AblatedText& text) {
+  return model.texts.size() == 1 ? "" : text.name;
+}
+
+std::vector<size_t> runs_of(const AblatedModel& model, std::string_view group, std::string_view action = "") {
+  std::vector<size_t> runs;
+  for (size_t i = 0; i < model.plan.runs.size(); ++i)
+    if (model.plan.runs[i].group == group && (action.empty() || model.plan.runs[i].action == action))
+      runs.push_back(i);
+  return runs;
+}
+
+void add_bar(BarGroup& group, const Uncertain& figure) {
+  group.values.push_back(figure.value);
+  group.low.push_back(figure.ci95 ? figure.ci95->low : kNoValue);
+  group.high.push_back(figure.ci95 ? figure.ci95->high : kNoValue);
+}
+
+// A bar per run and text of one of their figures.
+BarChart run_bars(const AblatedModel& model, const std::vector<size_t>& runs, Uncertain RunEffect::*figure) {
+  BarChart chart;
+  for (const size_t run : runs) chart.x.names.push_back(model.plan.runs[run].name);
+  for (const AblatedText& text : model.texts) {
+    BarGroup& group = chart.groups.emplace_back(BarGroup{.name = text_name(model, text)});
+    for (const size_t run : runs) add_bar(group, text.effects[run].*figure);
+  }
+  return chart;
+}
+
+double number_of(const std::string& text) {
+  double value = kNoValue;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// "mlp.out" of "layer 3 closed / mlp.out"; a random one is "random".
+std::string kind_of_control(const PlannedRun& run) {
+  const size_t slash = run.name.find(" / ");
+  const std::string kind = slash == std::string::npos ? run.action : run.name.substr(slash + 3);
+  return kind.substr(0, kind.find(':'));
+}
+
+}  // namespace
+
+std::string layers_stem(const AblatedModel& model, const std::string& action) {
+  return model.gated ? "layer_ablation_gates_" + action : "layer_ablation_attention_" + action;
+}
+
+std::optional<ReportFigure> constants_figure(const AblatedModel& model) {
+  const std::vector<size_t> runs = runs_of(model, "constants");
+  if (runs.empty()) return {};
+  LineChart chart{.title = model.gated ? "every gate at one value" : "attention's output scaled",
+                  .x = {.label = model.gated ? "value of all gates" : "factor"},
+                  .y = {.label = "perplexity", .scale = AxisScale::Log}};
+  for (const AblatedText& text : model.texts) {
+    Series series{.name = text.name, .style = style_number(chart.series.size())};
+    series.style.marker = Marker::Disc;
+    Series learned{.name = text.name + ", unbroken", .style = style_number(chart.series.size() + 1)};
+    for (const size_t run : runs) {
+      const RunEffect& effect = text.effects[run];
+      const double value = number_of(model.plan.runs[run].action);
+      // What the broken model would have on the chunks that the unbroken one has seen.
+      series.x.push_back(value);
+      series.y.push_back(text.base.ppl * effect.ppl_ratio.value);
+      series.low.push_back(effect.ppl_ratio.ci95 ? text.base.ppl * effect.ppl_ratio.ci95->low : kNoValue);
+      series.high.push_back(effect.ppl_ratio.ci95 ? text.base.ppl * effect.ppl_ratio.ci95->high : kNoValue);
+      learned.x.push_back(value);
+      learned.y.push_back(text.base.ppl);
+    }
+    chart.series.push_back(std::move(series));
+    chart.series.push_back(std::move(learned));
+  }
+  return ReportFigure{
+      named_for(model, "progressive_gate_sweep"),
+      figure_of(panel_of(std::move(chart), 640, 400),
+                {counted(model), "Bands: 95 % intervals of the ratio to the unbroken model."}),
+      "Perplexity with a constant in the place of every gate.", named_for(model, "runs")};
+}
+
+std::optional<ReportFigure> layers_figure(const AblatedModel& model, const std::string& action) {
+  if (effect_profile(model, model.texts.front(), "layers", action).is_empty()) return {};
+  BarChart chart{
+      .title = fmt::format("each layer {}", action), .x = {.label = "layer"}, .y = {.label = kNllLabel}};
+  for (const AblatedText& text : model.texts) {
+    // Draws of a shuffle are averaged; their bars have the whiskers of the first.
+    std::map<int64_t, std::vector<const RunEffect*>> effects;
+    for (const size_t run : runs_of(model, "layers", action))
+      effects[*model.plan.runs[run].layer].push_back(&text.effects[run]);
+    BarGroup& group = chart.groups.emplace_back(BarGroup{.name = text_name(model, text)});
+    chart.x.names.clear();
+    for (const auto& [layer, draws] : effects) {
+      chart.x.names.push_back(std::to_string(layer));
+      double sum = 0;
+      for (const RunEffect* draw : draws) sum += draw->nll.value;
+      add_bar(group, {sum / static_cast<double>(draws.size()),
+                      draws.size() == 1 ? draws.front()->nll.ci95 : std::nullopt});
+    }
+  }
+  return ReportFigure{named_for(model, layers_stem(model, action).c_str()),
+                      figure_of(panel_of(std::move(chart)), {counted(model), kWhiskers}),
+                      fmt::format("What it does to have one layer {}.", action), named_for(model, "layers")};
+}
+
+std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::string& action) {
+  std::vector<HeatMap> maps;
+  for (const AblatedText& text : model.texts) {
+    const EffectProfile profile = effect_profile(model, text, "heads", action);
+    if (profile.is_empty()) return {};
+    std::set<int64_t> layers;
+    for (const PlaceEffect& place : profile.places) layers.insert(place.layer);
+    HeatMap map{.title = text_name(model, text),
+                .rows = layers.size(),
+                .columns = static_cast<size_t>(model.heads),
+                .x = {.label = "head"},
+                .y = {.label = "layer"},
+                .color = {.label = kNllLabel, .map = ColorMap::Diverging},
+                .decimals = 3};
+    map.values.assign(map.rows * map.columns, kNoValue);
+    for (const int64_t layer : layers) map.y.names.push_back(std::to_string(layer));
+    for (const PlaceEffect& place : profile.places) {
+      const auto row = static_cast<size_t>(std::distance(layers.begin(), layers.find(place.layer)));
+      map.values[row * map.columns + static_cast<size_t>(*place.head)] = place.nll;
+    }
+    maps.push_back(std::move(map));
+  }
+  Panels panels{.columns = 1, .caption = {counted(model), "On the chunks that all heads have seen."}};
+  for (HeatMap& map : maps) panels.panels.push_back(panel_of(std::move(map)));
+  const std::string stem = action == "closed" || action == "zeroed" ? "head_ablation_top_layers"
+                                                                    : "head_ablation_top_layers_" + action;
+  return ReportFigure{named_for(model, stem.c_str()), figure_of(std::move(panels)),
+                      fmt::format("What it does to have one head {}.", action), named_for(model, "heads")};
+}
+
+std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action) {
+  const AblatedText& text = model.texts.front();
+  std::map<int64_t, size_t> layers;  // to a place on the axis
+  std::vector<std::string> kinds;
+  std::map<std::pair<std::string, int64_t>, Uncertain> effects;
+  const std::string itself = model.gated ? "gate" : "attention";
+  for (const ControlPair& pair : control_pairs(model, text)) {
+    const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
+    if (run.action != action || !run.layer) continue;
+    layers[*run.layer];
+    const std::string kind = kind_of_control(control);
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+    effects[{itself, *run.layer}] = text.effects[pair.run].nll;
+    effects[{kind, *run.layer}] = text.effects[pair.control].nll;
+  }
+  if (layers.empty()) return {};
+  kinds.insert(kinds.begin(), itself);
+  BarChart chart{.title = fmt::format("layers {}, and the same done to other tensors", action),
+                 .x = {.label = "layer"},
+                 .y = {.label = kNllLabel}};
+  for (const auto& [layer, place] : layers) chart.x.names.push_back(std::to_string(layer));
+  for (const std::string& kind : kinds) {
+    BarGroup& group = chart.groups.emplace_back(BarGroup{.name = kind});
+    for (const auto& [layer, place] : layers) {
+      const auto found = effects.find({kind, layer});
+      add_bar(group, found == effects.end() ? Uncertain{.value = kNoValue} : found->second);
+    }
+  }
+  const std::string stem = "controls_" + action;
+  return ReportFigure{named_for(model, stem.c_str()),
+                      figure_of(panel_of(std::move(chart)), {counted(model), kWhiskers}),
+                      "Is it the gate, or would anything broken do the same?", named_for(model, "controls")};
+}
+
+std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
+  LineChart chart{.title = "more and more of it",
+                  .x = {.label = "layers or heads", .ticks = TickValues::Whole},
+                  .y = {.label = kNllLabel}};
+  for (const AblatedText& text : model.texts) {
+    std::map<std::string, Series> lines;
+    for (const size_t run : runs_of(model, "cumulative")) {
+      const PlannedRun& planned = model.plan.runs[run];
+      const bool heads = planned.name.find("heads") != std::string::npos;
+      Series& line =
+          lines[fmt::format("{} {} {}", heads ? "heads" : "layers", planned.action, text_name(model, text))];
+      const Uncertain& nll = text.effects[run].nll;
+      line.x.push_back(static_cast<double>(line.x.size() + 1));
+      line.y.push_back(nll.value);
+      line.low.push_back(nll.ci95 ? nll.ci95->low : kNoValue);
+      line.high.push_back(nll.ci95 ? nll.ci95->high : kNoValue);
+    }
+    for (auto& [name, line] : lines) {
+      line.name = name;
+      line.style = style_number(chart.series.size());
+      line.style.marker = Marker::Disc;
+      chart.series.push_back(std::move(line));
+    }
+  }
+  if (chart.series.empty()) return {};
+  return ReportFigure{named_for(model, "cumulative"),
+                      figure_of(panel_of(std::move(chart), 640, 380), {counted(model)}),
+                      "The first layer, the first two, and so on.", named_for(model, "runs")};
+}
+
+std::optional<ReportFigure> parts_figure(const AblatedModel& model) {
+  Panels panels{.columns = 2, .caption = {counted(model), kWhiskers}};
+  for (const char* group : {"depth", "positions", "global"}) {
+    const std::vector<size_t> runs = runs_of(model, group);
+    if (runs.empty()) continue;
+    BarChart chart = run_bars(model, runs, &RunEffect::nll);
+    chart.title = group;
+    chart.y.label = kNllLabel;
+    panels.panels.push_back(panel_of(std::move(chart)));
+  }
+  if (panels.panels.empty()) return {};
+  return ReportFigure{named_for(model, "parts"), figure_of(std::move(panels)),
+                      "All of it, thirds of the depth, and the first token against the others.",
+                      named_for(model, "runs")};
+}
+
+std::optional<ReportFigure> signs_figure(const AblatedModel& model) {
+  std::vector<size_t> runs = runs_of(model, "global");
+  for (const size_t run : runs_of(model, "layers", model.gated ? "open" : "zeroed")) runs.push_back(run);
+  if (runs.empty()) return {};
+  BarChart sinks = run_bars(model, runs, &RunEffect::sink);
+  sinks.title = "attention on the first token";
+  sinks.y.label = "change of the mean probability";
+  BarChart sizes = run_bars(model, runs, &RunEffect::activation);
+  sizes.title = "largest activation, mean over layers";
+  sizes.y.label = "change of the largest |block output|";
+  Panels panels{.columns = 1, .caption = {counted(model), kWhiskers}};
+  panels.panels = {panel_of(std::move(sinks)), panel_of(std::move(sizes))};
+  return ReportFigure{named_for(model, "sink_and_activation"), figure_of(std::move(panels)),
+                      "Does breaking bring the sink back?", named_for(model, "runs")};
+}
+
+std::optional<ReportFigure> estimates_figure(const AblatedModel& model) {
+  Panels panels{.columns = 2, .caption = {counted(model)}};
+  for (const EstimateComparison& comparison : compare_estimates(model)) {
+    ScatterGroup points{.x = comparison.estimated, .y = comparison.exact};
+    for (const PlaceEffect& place : comparison.places)
+      points.labels.push_back(place.head ? fmt::format("{}.{}", place.layer, *place.head)
+                                         : std::to_string(place.layer));
+    panels.panels.push_back(panel_of(
+        Scatter{.title = fmt::format(
+                    "{} {}, {}", comparison.of_heads ? "heads" : "layers", comparison.action,
+                    comparison.method == EstimateMethod::Integrated ? "integrated gradients" : "first order"),
+                .x = {.label = "estimated change of nll"},
+                .y = {.label = "measured"},
+                .groups = {std::move(points)},
+                .fit = FitLine{.intercept = 0, .slope = 1, .name = "equal"},
+                .marginals = Marginals::None}));
+  }
+  if (panels.panels.empty()) return {};
+  return ReportFigure{named_for(model, "estimates_against_exact"), figure_of(std::move(panels)),
+                      "Estimates from gradients beside what was measured.", named_for(model, "estimates")};
+}
+
+ReportFigure sensitivity_figure(const AblatedModel& model, const LayerSensitivity& layers) {
+  ScatterGroup points{.x = layers.closed, .y = layers.nll};
+  for (const int64_t layer : layers.layers) points.labels.push_back(std::to_string(layer));
+  Scatter chart{.title = fmt::format("layers {}: effect against how closed they are", layers.action),
+                .x = {.label = "share of gates below 0.1"},
+                .y = {.label = kNllLabel},
+                .groups = {std::move(points)},
+                .marginals = Marginals::None};
+  const Association& all = layers.statistics.all;
+  if (std::isfinite(all.slope)) chart.fit = FitLine{all.intercept, all.slope, "least squares"};
+  const std::string stem = "sensitivity_" + layers.action;
+  return {named_for(model, stem.c_str()), figure_of(panel_of(std::move(chart)), {counted(model)}),
+          "Does a layer's sparsity predict how much breaking it hurts?", named_for(model, stem.c_str())};
+}
+
+std::optional<ReportFigure> shares_figure(const AblationResult& result) {
+  BarChart chart{.title = "share of each layer in the damage",
+                 .x = {.label = "layer"},
+                 .y = {.label = "share of the change of perplexity", .at_least = kUnitExtent}};
+  int64_t layers = 0;
+  for (const AblatedModel& model : result.models) layers = std::max(layers, model.layers);
+  for (const AblatedModel& model : result.models) {
+    const std::string action = model.gated ? "closed" : "zeroed";
+    const EffectProfile profile = effect_profile(model, model.texts.front(), "layers", action);
+    if (profile.is_empty()) continue;
+    BarGroup group{.name = fmt::format("{}, {}", model.name, action)};
+    group.values.assign(static_cast<size_t>(layers), kNoValue);
+    for (const PlaceEffect& place : profile.places)
+      group.values[static_cast<size_t>(place.layer)] = place.ppl_share;
+    chart.groups.push_back(std::move(group));
+  }
+  if (chart.groups.empty()) return {};
+  for (int64_t i = 0; i < layers; ++i) chart.x.names.push_back(std::to_string(i));
+  return ReportFigure{
+      "damage_shares",
+      figure_of(panel_of(std::move(chart)), {"Gated: gates closed. Without a "
+                                             "gate: attention's output zeroed. One layer at a time."}),
+      "Models beside each other: which layers carry the damage.", "damage_shares"};
+}
+
+}  // namespace sluice

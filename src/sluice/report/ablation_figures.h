@@ -1,0 +1,26 @@
+// What an ablation shows, drawn. Files are named as users of the first studies of these gates know them.
+#pragma once
+
+#include <optional>
+
+#include "sluice/ablate/ablation_analysis.h"
+#include "sluice/report/report.h"
+
+namespace sluice {
+
+// Each is none if the plan has nothing to draw.
+std::optional<ReportFigure> constants_figure(const AblatedModel& model);
+std::optional<ReportFigure> layers_figure(const AblatedModel& model, const std::string& action);
+std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::string& action);
+std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action);
+std::optional<ReportFigure> cumulative_figure(const AblatedModel& model);
+std::optional<ReportFigure> parts_figure(const AblatedModel& model);  // thirds of the depth, positions
+std::optional<ReportFigure> signs_figure(const AblatedModel& model);  // sink and largest activation
+std::optional<ReportFigure> estimates_figure(const AblatedModel& model);
+ReportFigure sensitivity_figure(const AblatedModel& model, const LayerSensitivity& layers);
+std::optional<ReportFigure> shares_figure(const AblationResult& result);
+
+// "layer_ablation_gates_open": of gates, or of what attention adds where there are none.
+std::string layers_stem(const AblatedModel& model, const std::string& action);
+
+}  // namespace sluice

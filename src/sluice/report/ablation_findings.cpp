@@ -1,0 +1,246 @@
+#include "sluice/report/ablation_findings.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+constexpr const char* kNll = "the negative log-likelihood per token";
+
+std::string place_words(const PlaceEffect& place) {
+  return place.head ? fmt::format("layer {} head {}", place.layer, *place.head)
+                    : fmt::format("layer {}", place.layer);
+}
+
+std::string broken_words(const AblatedModel& model, const AblatedText& text, const std::string& run) {
+  return fmt::format("{} with \"{}\" on {}", model.name, run, text.name);
+}
+
+struct VerdictCounts {
+  int64_t worse = 0, better = 0, equivalent = 0, undecided = 0;
+
+  std::string words() const {
+    return fmt::format("{} worse, {} better, {} equivalent, {} undecided", worse, better, equivalent,
+                       undecided);
+  }
+};
+
+VerdictCounts count_verdicts(const AblatedModel& model, const AblatedText& text, std::string_view group,
+                             std::string_view action) {
+  VerdictCounts counts;
+  for (size_t i = 0; i < text.effects.size(); ++i) {
+    if (model.plan.runs[i].group != group || model.plan.runs[i].action != action) continue;
+    switch (text.effects[i].verdict) {
+      case RunVerdict::Worse:
+        ++counts.worse;
+        break;
+      case RunVerdict::Better:
+        ++counts.better;
+        break;
+      case RunVerdict::Equivalent:
+        ++counts.equivalent;
+        break;
+      case RunVerdict::Undecided:
+        ++counts.undecided;
+    }
+  }
+  return counts;
+}
+
+// The worst places, on the chunks that all of them have.
+std::string worst_words(const EffectProfile& profile, size_t count) {
+  std::vector<std::string> words;
+  for (const PlaceEffect& place : ranked(profile)) {
+    if (words.size() == count) break;
+    words.push_back(std::isfinite(place.nll) ? fmt::format("{} ({:+.3g} nats)", place_words(place), place.nll)
+                                             : fmt::format("{} (beyond all numbers)", place_words(place)));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+Finding run_finding(const AblatedModel& model, const AblatedText& text, size_t run,
+                    const AblationResult& result) {
+  const RunEffect& effect = text.effects[run];
+  const std::string subject = broken_words(model, text, model.plan.runs[run].name);
+  if (!effect.finite)
+    return {.verdict = Verdict::Higher,
+            .text = fmt::format("Worse beyond all numbers: the likelihood of {} is not finite.", subject)};
+  const Difference difference{
+      .what = kNll,
+      .subject = subject,
+      .against = "the unbroken model",
+      .value = effect.nll.value,
+      .interval = effect.sequence,
+      .n = effect.chunks,
+      .counted = "chunks",
+      .margin = result.rule.margin,
+      .limits =
+          fmt::format("Perplexity x {:.4g}; {:.1f} % of the likeliest tokens are others. The interval holds "
+                      "for all {} comparisons together.",
+                      effect.ppl_ratio.value, 100 * effect.changed_top1, result.rule.comparisons)};
+  const Finding finding = finding_of(difference);
+  const bool by_test = finding.verdict == Verdict::Undecided && effect.verdict != RunVerdict::Undecided;
+  if (!by_test) return finding;
+  const bool worse = effect.verdict == RunVerdict::Worse;
+  return {.verdict = worse ? Verdict::Higher : Verdict::Lower,
+          .text = fmt::format(
+              "{} is {} than the unbroken model by {:.3g} nats per token (corrected p = {:.2g}, n = "
+              "{} chunks), although the interval for all comparisons together has 0 in it.",
+              subject, worse ? "worse" : "better", std::abs(effect.nll.value), effect.corrected_p,
+              effect.chunks)};
+}
+
+std::vector<Finding> global_findings(const AblatedModel& model, const AblationResult& result) {
+  std::vector<Finding> findings;
+  for (const AblatedText& text : model.texts)
+    for (size_t i = 0; i < text.effects.size(); ++i)
+      if (model.plan.runs[i].group == "global") findings.push_back(run_finding(model, text, i, result));
+  return findings;
+}
+
+std::vector<Finding> sink_findings(const AblatedModel& model) {
+  std::vector<Finding> findings;
+  for (const AblatedText& text : model.texts) {
+    for (size_t i = 0; i < text.effects.size(); ++i) {
+      const PlannedRun& run = model.plan.runs[i];
+      const RunEffect& effect = text.effects[i];
+      if (run.group != "global" || run.action != "open" || !effect.finite) continue;
+      findings.push_back(finding_of(
+          {.what = "attention on the first token",
+           .subject = broken_words(model, text, run.name),
+           .against = fmt::format("the unbroken model ({})", number_text(text.base_sink)),
+           .value = effect.sink.value,
+           .interval = effect.sink.ci95,
+           .n = effect.chunks,
+           .counted = "chunks",
+           .margin = 0.01,
+           .limits = "What a gate that is open from the beginning would have grown is another question."}));
+    }
+  }
+  return findings;
+}
+
+std::vector<Finding> control_findings(const AblatedModel& model) {
+  std::vector<Finding> findings;
+  const AblatedText& text = model.texts.front();
+  const std::vector<int64_t> layers = layers_by_effect(model, 3);
+  for (const ControlPair& pair : control_pairs(model, text)) {
+    const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
+    if (!run.layer || std::ranges::find(layers, *run.layer) == layers.end() || run.action == "shuffled")
+      continue;
+    findings.push_back(finding_of({.what = "the damage, in nats per token,",
+                                   .subject = fmt::format("\"{}\"", run.name),
+                                   .against = fmt::format("its control \"{}\"", control.name),
+                                   .value = pair.difference.value,
+                                   .interval = pair.difference.ci95,
+                                   .n = pair.chunks,
+                                   .counted = "chunks",
+                                   .margin = 0.01,
+                                   .limits = "This interval stands for itself."}));
+  }
+  return findings;
+}
+
+std::optional<Paragraph> constants_words(const AblatedModel& model) {
+  std::string words;
+  for (const AblatedText& text : model.texts) {
+    const RunEffect* best = nullptr;
+    std::string action;
+    for (size_t i = 0; i < text.effects.size(); ++i) {
+      const RunEffect& effect = text.effects[i];
+      if (model.plan.runs[i].group != "constants" || !effect.finite) continue;
+      if (best != nullptr && best->nll.value <= effect.nll.value) continue;
+      best = &effect;
+      action = model.plan.runs[i].action;
+    }
+    if (best == nullptr) continue;
+    words += fmt::format(
+        "On {} the best constant is {}: perplexity x {} of the unbroken model's {:.4g}. ", text.name, action,
+        best->ppl_ratio.ci95 ? number_text(Estimate{best->ppl_ratio.value, *best->ppl_ratio.ci95})
+                             : number_text(best->ppl_ratio.value),
+        text.base.ppl);
+  }
+  if (words.empty()) return {};
+  return Paragraph{words + "What is left between that and 1 is what the pattern is worth beyond the level."};
+}
+
+Paragraph layer_words(const AblatedModel& model, const std::string& action, const AblationResult& result) {
+  std::string words;
+  for (const AblatedText& text : model.texts) {
+    const EffectProfile profile = effect_profile(model, text, "layers", action);
+    words += fmt::format("Layers {} on {}: {}. Most damage: {}. ", action, text.name,
+                         count_verdicts(model, text, "layers", action).words(), worst_words(profile, 3));
+    const std::vector<PlaceEffect> order = ranked(profile);
+    if (!order.empty())
+      words += fmt::format("{} has {:.1f} % of the damage in perplexity of all layers ({:.1f} % in nats). ",
+                           place_words(order.front()), 100 * order.front().ppl_share,
+                           100 * order.front().nll_share);
+  }
+  return {words + fmt::format("Equivalent is within {:.3g} nats.", result.rule.margin)};
+}
+
+Paragraph head_words(const AblatedModel& model, const std::string& action, const AblationResult& result) {
+  std::string words;
+  for (const AblatedText& text : model.texts)
+    words += fmt::format("Heads {} on {}: {}. Most damage: {}. ", action, text.name,
+                         count_verdicts(model, text, "heads", action).words(),
+                         worst_words(effect_profile(model, text, "heads", action), 5));
+  return {words +
+          fmt::format("That a head does no harm when it is {} on this text within {:.3g} nats does not say "
+                      "that it can be removed.",
+                      action, result.rule.margin)};
+}
+
+Paragraph sensitivity_words(const LayerSensitivity& layers) {
+  const auto described = [](const Association& found) {
+    return fmt::format(
+        "rank correlation {:+.3f} (permutation p = {:.3g}, n = {} layers), R squared of a line {:.3f}",
+        found.rank_correlation, found.p, found.count, found.r_squared);
+  };
+  std::vector<int64_t> outliers;
+  for (const size_t i : layers.statistics.outliers) outliers.push_back(layers.layers[i]);
+  std::string words = fmt::format("How closed a layer's gates are, and what having it {} does: {}. ",
+                                  layers.action, described(layers.statistics.all));
+  if (outliers.empty()) return {words + "No layer stands out by Cook's distance."};
+  words += fmt::format("By Cook's distance (above {:.3f}) the line hangs on layer {}. ",
+                       layers.statistics.threshold, fmt::join(outliers, ", "));
+  return {words + (layers.statistics.without.count < 3
+                       ? std::string("Too few are left without it.")
+                       : fmt::format("Without: {}.", described(layers.statistics.without)))};
+}
+
+std::vector<Paragraph> estimate_words(const AblatedModel& model) {
+  std::vector<Paragraph> words;
+  for (const EstimateComparison& comparison : compare_estimates(model)) {
+    const std::optional<double> r = comparison.agreement.rank_correlation;
+    words.push_back({fmt::format(
+        "{} {}, {}: rank correlation with what was measured {} over {}; mean error {:.3g} nats per token.",
+        comparison.of_heads ? "Heads" : "Layers", comparison.action,
+        comparison.method == EstimateMethod::Integrated ? "integrated gradients" : "first order",
+        r ? fmt::format("{:+.3f}", *r) : "not known", comparison.agreement.count,
+        comparison.agreement.mean_error)});
+  }
+  return words;
+}
+
+std::vector<Paragraph> share_words(const AblationResult& result) {
+  std::vector<Paragraph> words;
+  for (const AblatedModel& model : result.models) {
+    const EffectProfile profile =
+        effect_profile(model, model.texts.front(), "layers", model.gated ? "closed" : "zeroed");
+    const std::vector<PlaceEffect> order = ranked(profile);
+    if (order.empty()) continue;
+    words.push_back({fmt::format(
+        "{} ({}): layer {} carries {:.1f} % of the damage in perplexity, {:.1f} % in nats (unbroken {:.4g}).",
+        model.name, profile.action, order.front().layer, 100 * order.front().ppl_share,
+        100 * order.front().nll_share, model.texts.front().base.ppl)});
+  }
+  return words;
+}
+
+}  // namespace sluice

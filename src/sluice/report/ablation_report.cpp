@@ -1,0 +1,159 @@
+#include "sluice/report/ablation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sluice/report/ablation_figures.h"
+#include "sluice/report/ablation_findings.h"
+#include "sluice/report/ablation_tables.h"
+
+namespace sluice {
+namespace {
+
+void add_figure(Section& section, std::optional<ReportFigure> figure) {
+  if (figure) section.blocks.push_back(std::move(*figure));
+}
+
+template <class Blocks>
+void add_blocks(Section& section, Blocks blocks) {
+  for (auto& block : blocks) section.blocks.push_back(std::move(block));
+}
+
+Section whole_section(const AblatedModel& model, const AblationResult& result) {
+  Section section{.title = model.name + ": all of it"};
+  add_blocks(section, global_findings(model, result));
+  add_figure(section, constants_figure(model));
+  if (const auto words = constants_words(model)) section.blocks.push_back(*words);
+  add_figure(section, parts_figure(model));
+  add_figure(section, cumulative_figure(model));
+  add_figure(section, signs_figure(model));
+  add_blocks(section, sink_findings(model));
+  section.blocks.push_back(ablated_runs(model));
+  return section;
+}
+
+Section layer_section(const AblatedModel& model, const AblationResult& result) {
+  Section section{.title = model.name + ": one layer at a time"};
+  for (const std::string& action : actions_of(model.plan, "layers")) {
+    add_figure(section, layers_figure(model, action));
+    section.blocks.push_back(layer_words(model, action, result));
+  }
+  section.blocks.push_back(ablated_places(model, "layers"));
+  for (const std::string& action : actions_of(model.plan, "layers")) {
+    const auto layers = layer_sensitivity(model, model.texts.front(), action);
+    if (!layers || std::isnan(layers->statistics.all.p)) continue;
+    section.blocks.push_back(sensitivity_figure(model, *layers));
+    section.blocks.push_back(sensitivity_words(*layers));
+    section.blocks.push_back(sensitivity_table(*layers, named_for(model, ("sensitivity_" + action).c_str())));
+  }
+  return section;
+}
+
+Section head_section(const AblatedModel& model, const AblationResult& result) {
+  Section section{.title = model.name + ": one head at a time"};
+  for (const std::string& action : actions_of(model.plan, "heads")) {
+    add_figure(section, heads_figure(model, action));
+    section.blocks.push_back(head_words(model, action, result));
+  }
+  section.blocks.push_back(ablated_places(model, "heads"));
+  return section;
+}
+
+Section control_section(const AblatedModel& model) {
+  Section section{.title = model.name + ": controls"};
+  for (const std::string& action : actions_of(model.plan, "layers"))
+    add_figure(section, controls_figure(model, action));
+  add_blocks(section, control_findings(model));
+  section.blocks.push_back(control_table(model));
+  return section;
+}
+
+Section estimate_section(const AblatedModel& model) {
+  Section section{.title = model.name + ": estimates from gradients"};
+  section.blocks.push_back(
+      Paragraph{fmt::format("Estimated on {} chunks with {} forward and backward passes each.",
+                            model.estimates->chunks, model.estimates->passes)});
+  add_figure(section, estimates_figure(model));
+  add_blocks(section, estimate_words(model));
+  section.blocks.push_back(estimates_table(model));
+  return section;
+}
+
+Section broken_samples_section(const AblatedModel& model) {
+  Section section{.title = fmt::format("{}: what it writes", model.name)};
+  section.blocks.push_back(Paragraph{fmt::format("The likeliest continuation of \"{}\".", model.prompt)});
+  for (const BrokenSample& sample : model.samples)
+    section.blocks.push_back(
+        Preformatted{.text = sample.text, .label = sample.run.empty() ? "unbroken" : sample.run});
+  return section;
+}
+
+bool has_group(const AblatedModel& model, std::string_view group) {
+  return std::ranges::find(model.plan.runs, group, &PlannedRun::group) != model.plan.runs.end();
+}
+
+}  // namespace
+
+std::vector<Section> ablation_sections(const AblatedModel& model, const AblationResult& result) {
+  std::vector<Section> sections;
+  if (!model.plan.runs.empty()) sections.push_back(whole_section(model, result));
+  if (has_group(model, "layers")) sections.push_back(layer_section(model, result));
+  if (has_group(model, "heads")) sections.push_back(head_section(model, result));
+  if (has_group(model, "controls")) sections.push_back(control_section(model));
+  if (model.estimates) sections.push_back(estimate_section(model));
+  if (!model.samples.empty()) sections.push_back(broken_samples_section(model));
+  return sections;
+}
+
+Section twins_section(const AblationResult& result) {
+  Section section{.title = "Models beside each other", .anchor = "twins"};
+  add_figure(section, shares_figure(result));
+  add_blocks(section, share_words(result));
+  section.blocks.push_back(shares_table(result));
+  return section;
+}
+
+std::string ablation_words(const AblationResult& result) {
+  int64_t made = 0, all = 0;
+  for (const AblatedModel& model : result.models)
+    for (const AblatedText& text : model.texts) {
+      all += text.chunks * std::ssize(text.effects);
+      for (const RunEffect& effect : text.effects) made += effect.chunks;
+    }
+  if (all == 0) return "Nothing was run: effects are estimated.";
+  return fmt::format(
+      "{} runs in all, {} evaluations of a chunk where {} would have been all of them ({:.1f} %). A run "
+      "rests "
+      "when its effect is known to {:.3g} of itself or {:.3g} nats per token, and is worse, better or "
+      "equivalent "
+      "(within {:.3g} nats). The intervals behind verdicts hold for all {} comparisons together and at every "
+      "time "
+      "of stopping, but for an error of {:.2g}.",
+      result.rule.comparisons, integer_text(made), integer_text(all),
+      100 * static_cast<double>(made) / static_cast<double>(all), result.rule.relative, result.rule.absolute,
+      result.rule.margin, result.rule.comparisons, result.rule.error);
+}
+
+Report ablation_report(const AblationResult& result, ReportHeader header) {
+  for (const AblatedModel& model : result.models)
+    for (const AblatedText& text : model.texts)
+      header.sources.push_back(
+          {.role = "tokens",
+           .name = fmt::format("{} as {} sees it, calibrated on {}", text.name, model.name, text.calibration),
+           .checksum = fmt::format("crc32c {:08x}", text.checksum)});
+  Report report{.title = "What breaks", .header = std::move(header)};
+  report.summary = {Paragraph{ablation_words(result)}};
+  const bool ran =
+      std::ranges::any_of(result.models, [](const AblatedModel& model) { return !model.plan.runs.empty(); });
+  if (ran) report.summary.push_back(ablated_models(result));
+  for (const AblatedModel& model : result.models)
+    for (Section& section : ablation_sections(model, result)) report.sections.push_back(std::move(section));
+  const bool layers = std::ranges::any_of(
+      result.models, [](const AblatedModel& model) { return has_group(model, "layers"); });
+  if (result.models.size() > 1 && layers) report.sections.push_back(twins_section(result));
+  return report;
+}
+
+}  // namespace sluice

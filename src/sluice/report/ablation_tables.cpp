@@ -1,0 +1,260 @@
+#include "sluice/report/ablation_tables.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+constexpr NumberFormat kNllChange{.style = NumberStyle::Significant, .digits = 4, .sign = NumberSign::Always};
+constexpr NumberFormat kDamageShare{.style = NumberStyle::Percent, .digits = 1};
+
+TableCell index_cell(const std::optional<int64_t>& index) {
+  return index ? TableCell(*index) : TableCell(Missing{});
+}
+
+TableColumn word_column(const char* name) {
+  return {.name = name, .kind = ColumnKind::Text};
+}
+
+std::vector<TableColumn> run_columns() {
+  return {
+      word_column("text"),
+      word_column("run"),
+      word_column("group"),
+      word_column("action"),
+      {.name = "layer"},
+      {.name = "head"},
+      {.name = "nll",
+       .key = "nll_change",
+       .unit = "nats per token",
+       .note = "change, 95 % bootstrap",
+       .format = kNllChange},
+      {.name = "holds for all",
+       .key = "nll_simultaneous",
+       .note = "interval for all runs at every time of stopping",
+       .format = kNllChange},
+      {.name = "perplexity", .key = "ppl"},
+      {.name = "x", .key = "ppl_ratio", .note = "perplexity, broken / unbroken"},
+      {.name = "KL", .key = "kl", .unit = "nats per token"},
+      {.name = "top-1 changed", .key = "changed_top1", .format = kDamageShare},
+      {.name = "sink",
+       .key = "sink_change",
+       .note = "change of attention on the first token",
+       .format = kNllChange},
+      {.name = "max act",
+       .key = "largest_activation_change",
+       .note = "change of the largest |block output|",
+       .format = kNllChange},
+      {.name = "p", .key = "corrected_p", .note = "corrected by Holm for all runs", .format = {.digits = 2}},
+      {.name = "chunks"},
+      word_column("verdict")};
+}
+
+std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, const RunEffect& effect) {
+  const TableCell sequence =
+      effect.sequence ? TableCell(Estimate{effect.nll.value, *effect.sequence}) : TableCell(Missing{});
+  return {text,
+          run.name,
+          run.group,
+          run.action,
+          index_cell(run.layer),
+          index_cell(run.head),
+          uncertain_cell(effect.nll),
+          sequence,
+          effect.ppl,
+          uncertain_cell(effect.ppl_ratio),
+          effect.kl,
+          effect.changed_top1,
+          uncertain_cell(effect.sink),
+          uncertain_cell(effect.activation),
+          effect.corrected_p,
+          effect.chunks,
+          std::string(effect.finite ? name_of(effect.verdict) : "worse: not finite")};
+}
+
+}  // namespace
+
+std::string named_for(const AblatedModel& model, const char* what) {
+  return fmt::format("{}_{}", model.name, what);
+}
+
+TableCell uncertain_cell(const Uncertain& figure) {
+  if (!std::isfinite(figure.value)) return Missing{};
+  if (!figure.ci95) return figure.value;
+  return Estimate{figure.value, *figure.ci95};
+}
+
+Table ablated_models(const AblationResult& result) {
+  Table table{.name = "ablated_models",
+              .caption = "The unbroken models on what was seen of each text",
+              .columns = {word_column("model"),
+                          word_column("text"),
+                          {.name = "parameters"},
+                          {.name = "runs"},
+                          {.name = "chunks", .note = "seen by the run that needed most"},
+                          {.name = "of", .key = "chunks_there"},
+                          {.name = "perplexity", .key = "ppl"},
+                          {.name = "sink"},
+                          {.name = "max act", .key = "largest_activation"},
+                          {.name = "share of all",
+                           .key = "share_of_exhaustive",
+                           .note = "evaluations made, of runs x chunks",
+                           .format = kDamageShare}}};
+  for (const AblatedModel& model : result.models) {
+    for (const AblatedText& text : model.texts) {
+      int64_t seen = 0;
+      for (const RunEffect& effect : text.effects) seen += effect.chunks;
+      const auto all = static_cast<double>(text.chunks * std::ssize(text.effects));
+      table.rows.push_back({model.name, text.name, model.parameters, std::ssize(text.effects),
+                            std::ssize(text.base_by_chunk), text.chunks,
+                            uncertain_cell(Uncertain{text.base.ppl, text.base.ci95}), text.base_sink,
+                            text.base_activation, static_cast<double>(seen) / all});
+    }
+  }
+  return table;
+}
+
+Table ablated_runs(const AblatedModel& model) {
+  Table table{.name = named_for(model, "runs"),
+              .caption = "Every run against the unbroken model on the same chunks",
+              .columns = run_columns(),
+              .view = TableView::Folded};
+  for (const AblatedText& text : model.texts)
+    for (size_t i = 0; i < text.effects.size(); ++i)
+      table.rows.push_back(run_row(text.name, model.plan.runs[i], text.effects[i]));
+  return table;
+}
+
+Table ablated_places(const AblatedModel& model, const char* group) {
+  Table table{
+      .name = named_for(model, group),
+      .caption =
+          "On the chunks that all runs of an action have in common; shares are of the damage of "
+          "all, what got better counting as none",
+      .columns = {word_column("text"),
+                  word_column("action"),
+                  {.name = "layer"},
+                  {.name = "head"},
+                  {.name = "nll", .key = "nll_change", .unit = "nats per token", .format = kNllChange},
+                  {.name = "perplexity", .key = "ppl_change", .format = kNllChange},
+                  {.name = "share of nll", .key = "nll_share", .format = kDamageShare},
+                  {.name = "share of ppl", .key = "ppl_share", .format = kDamageShare},
+                  {.name = "chunks", .key = "common_chunks"}},
+      .view = TableView::Folded};
+  for (const AblatedText& text : model.texts) {
+    for (const std::string& action : actions_of(model.plan, group)) {
+      const EffectProfile profile = effect_profile(model, text, group, action);
+      for (const PlaceEffect& place : ranked(profile))
+        table.rows.push_back({text.name, action, place.layer, index_cell(place.head), place.nll, place.ppl,
+                              place.nll_share, place.ppl_share, profile.chunks});
+    }
+  }
+  return table;
+}
+
+Table control_table(const AblatedModel& model) {
+  Table table{.name = named_for(model, "controls"),
+              .caption = "Each run minus its control, in pairs of chunks that both have",
+              .columns = {word_column("text"),
+                          word_column("run"),
+                          word_column("control"),
+                          {.name = "run nll", .key = "run_nll_change", .format = kNllChange},
+                          {.name = "control nll", .key = "control_nll_change", .format = kNllChange},
+                          {.name = "difference", .format = kNllChange},
+                          {.name = "chunks"}},
+              .view = TableView::Folded};
+  for (const AblatedText& text : model.texts)
+    for (const ControlPair& pair : control_pairs(model, text))
+      table.rows.push_back({text.name, model.plan.runs[pair.run].name, model.plan.runs[pair.control].name,
+                            pair.run_nll, pair.control_nll, uncertain_cell(pair.difference), pair.chunks});
+  return table;
+}
+
+Table sensitivity_table(const LayerSensitivity& layers, const std::string& name) {
+  Table table{.name = name,
+              .caption = fmt::format("Layers {}: Cook's distance above {:.3f} is an outlier", layers.action,
+                                     layers.statistics.threshold),
+              .columns = {{.name = "layer"},
+                          {.name = "nearly closed",
+                           .key = "closed",
+                           .note = "share of gates below 0.1",
+                           .format = kDamageShare},
+                          {.name = "nll", .key = "nll_change", .format = kNllChange},
+                          {.name = "leverage"},
+                          {.name = "Cook's distance", .key = "cook"}},
+              .view = TableView::Folded};
+  for (size_t i = 0; i < layers.layers.size(); ++i) {
+    const bool known = !layers.statistics.influence.empty();
+    table.rows.push_back({layers.layers[i], layers.closed[i], layers.nll[i],
+                          known ? TableCell(layers.statistics.influence[i].leverage) : TableCell(Missing{}),
+                          known ? TableCell(layers.statistics.influence[i].cook) : TableCell(Missing{})});
+  }
+  return table;
+}
+
+Table estimates_table(const AblatedModel& model) {
+  Table table{
+      .name = named_for(model, "estimates"),
+      .caption = "Estimated from gradients; measured where it was run",
+      .columns = {word_column("action"),
+                  word_column("method"),
+                  {.name = "layer"},
+                  {.name = "head"},
+                  {.name = "estimated",
+                   .key = "estimated_nll_change",
+                   .unit = "nats per token",
+                   .format = kNllChange},
+                  {.name = "measured", .key = "nll_change", .unit = "nats per token", .format = kNllChange}},
+      .view = TableView::Folded};
+  const std::vector<EstimateComparison> comparisons = compare_estimates(model);
+  const auto measured = [&](const ActionEstimates& of, int64_t layer,
+                            std::optional<int64_t> head) -> TableCell {
+    for (const EstimateComparison& comparison : comparisons) {
+      if (comparison.method != of.method || comparison.of_heads != head.has_value() ||
+          (comparison.action == "closed") != (of.action == GateAction::Close))
+        continue;
+      for (size_t i = 0; i < comparison.places.size(); ++i)
+        if (comparison.places[i].layer == layer && comparison.places[i].head == head)
+          return comparison.exact[i];
+    }
+    return Missing{};
+  };
+  for (const ActionEstimates& of : model.estimates->estimates) {
+    const std::string action(name_of(of.action)), method(name_of(of.method));
+    for (const LayerEstimate& layer : of.layers) {
+      table.rows.push_back({action, method, layer.layer, Missing{},
+                            uncertain_cell(Uncertain{layer.whole.nll, layer.whole.ci95}),
+                            measured(of, layer.layer, {})});
+      for (int64_t head = 0; head < std::ssize(layer.heads); ++head) {
+        const EstimatedEffect& effect = layer.heads[static_cast<size_t>(head)];
+        table.rows.push_back({action, method, layer.layer, head,
+                              uncertain_cell(Uncertain{effect.nll, effect.ci95}),
+                              measured(of, layer.layer, head)});
+      }
+    }
+  }
+  return table;
+}
+
+Table shares_table(const AblationResult& result) {
+  Table table{.name = "damage_shares",
+              .caption = "Share of each layer in the damage of all layers broken one at a time",
+              .columns = {word_column("model"),
+                          word_column("text"),
+                          word_column("action"),
+                          {.name = "layer"},
+                          {.name = "share of nll", .key = "nll_share", .format = kDamageShare},
+                          {.name = "share of ppl", .key = "ppl_share", .format = kDamageShare}},
+              .view = TableView::Folded};
+  for (const AblatedModel& model : result.models)
+    for (const AblatedText& text : model.texts)
+      for (const std::string& action : actions_of(model.plan, "layers"))
+        for (const PlaceEffect& place : effect_profile(model, text, "layers", action).places)
+          table.rows.push_back(
+              {model.name, text.name, action, place.layer, place.nll_share, place.ppl_share});
+  return table;
+}
+
+}  // namespace sluice

@@ -1,0 +1,188 @@
+// A whole ablation of the nursery's pair (tests/golden/nursery).
+#include "sluice/ablate/ablation.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sluice/ablate/ablation_analysis.h"
+#include "sluice/ablate/ablation_forecast.h"
+#include "sluice/base/error.h"
+#include "sluice/base/file.h"
+#include "sluice/base/random.h"
+#include "sluice/data/backcopy.h"
+#include "tests/base/temporary_directory.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string nursery_path(const std::string& name) {
+  return (fs::path(SLUICE_SOURCE_DIR) / "tests/golden/nursery" / name).string();
+}
+
+// Documents of the chain that the pair was trained on, each as long as a chunk.
+constexpr int64_t kLetters = 38, kChunk = kLetters + 2;
+
+std::vector<TokenId> nursery_tokens(uint64_t first) {
+  const BackcopyChain chain(1);
+  std::vector<TokenId> tokens;
+  for (uint64_t i = 0; i < 20; ++i) {
+    for (const char letter : chain.document((uint64_t{1} << 41) + first + i, kLetters))
+      tokens.push_back(static_cast<unsigned char>(letter));
+    tokens.push_back(0);
+  }
+  return tokens;
+}
+
+class AblationTest : public testing::Test {
+ protected:
+  AblationRequest request(const std::string& out) const {
+    AblationRequest request{.models = {nursery_path("headwise")},
+                            .texts = {{.name = "chain", .source = nursery_tokens(0)}},
+                            .chunks = {.length = kChunk, .at_most = 12},
+                            .sample_tokens = 4,
+                            .out = directory_.path() / out};
+    request.plan.groups = {"global", "layers"};
+    request.plan.global_actions = {"open", "closed"};
+    request.plan.values = {};
+    request.plan.layer_actions = {"open"};
+    request.layers_with_heads = 1;
+    return request;
+  }
+
+  std::string result_of(const AblationRequest& request) {
+    return to_json(run_ablation(engine_, request)).dump();
+  }
+
+  Engine engine_;
+  TemporaryDirectory directory_;
+};
+
+TEST_F(AblationTest, tells_what_breaking_does_and_which_heads_follow) {
+  const AblationResult result = run_ablation(engine_, request("a"));
+  const AblatedModel& model = result.models.front();
+  EXPECT_TRUE(model.gated);
+  EXPECT_EQ(model.gates.size(), static_cast<size_t>(model.layers));
+  // Two of all gates, each layer open, the heads of one layer closed.
+  ASSERT_EQ(std::ssize(model.plan.runs), 2 + model.layers + model.heads);
+  EXPECT_EQ(result.rule.comparisons, std::ssize(model.plan.runs));
+  EXPECT_EQ(model.plan.runs.back().group, "heads");
+  EXPECT_EQ(model.plan.runs.back().layer, layers_by_effect(model, 1).front());
+  const RunEffect& closed = model.texts.front().effects[1];
+  EXPECT_EQ(closed.verdict, RunVerdict::Worse);
+  EXPECT_GT(closed.nll.ci95->low, 0);
+  EXPECT_GT(closed.kl, 0);
+  EXPECT_GT(closed.changed_top1, 0);
+  EXPECT_EQ(model.samples.front().run, "");
+  EXPECT_GE(model.samples.size(), 4u);
+}
+
+TEST_F(AblationTest, cut_anywhere_and_resumed_gives_the_same_result) {
+  AblationRequest whole = request("whole");
+  const std::string expected = result_of(whole);
+  const std::string log = read_text(whole.out / "ablation.log", 1 << 24);
+  whole.out = directory_.path() / "cut";
+  whole.start = LogStart::Resume;
+  fs::create_directory(whole.out);
+  for (uint64_t i = 0; i < 20; ++i) {
+    const auto length = static_cast<size_t>(Random(1).below(i, log.size()));
+    std::ofstream(whole.out / "ablation.log", std::ios::binary) << log.substr(0, length);
+    ASSERT_EQ(result_of(whole), expected) << "cut at byte " << length;
+  }
+}
+
+TEST_F(AblationTest, stopped_and_resumed_gives_the_same_result) {
+  AblationRequest stopped = request("stopped");
+  int asked = 0;
+  const JobControl stops{.cancelled = [&] { return ++asked > 60; }};
+  EXPECT_THROW(run_ablation(engine_, stopped, stops), Error);
+  EXPECT_TRUE(fs::exists(stopped.out / "ablation.log"));
+  stopped.start = LogStart::Resume;
+  EXPECT_EQ(result_of(stopped), result_of(request("whole")));
+}
+
+TEST_F(AblationTest, does_not_go_on_with_another_seed_text_or_plan) {
+  AblationRequest begun = request("a");
+  begun.layers_with_heads = 0;
+  begun.plan.groups = {"global"};
+  begun.sample_tokens = 0;
+  (void)run_ablation(engine_, begun);
+  begun.start = LogStart::Resume;
+  const auto refused = [&](const AblationRequest& other, const std::string& what) {
+    try {
+      (void)run_ablation(engine_, other);
+      ADD_FAILURE() << what;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(what + " differs"), std::string::npos) << error.what();
+    }
+  };
+  AblationRequest other = begun;
+  other.seed = 1;
+  refused(other, "the seed of the order of chunks");
+  other = begun;
+  other.texts.front().source = nursery_tokens(1);
+  refused(other, "text 1 of model 1");
+  other = begun;
+  other.plan.global_actions = {"open"};
+  refused(other, "the plan of model 1");
+  other = begun;
+  other.models = {nursery_path("baseline")};
+  refused(other, "model 1");
+}
+
+TEST_F(AblationTest, puts_a_gated_model_beside_its_ungated_twin) {
+  AblationRequest twins = request("twins");
+  twins.models = {nursery_path("headwise"), nursery_path("baseline")};
+  twins.plan.groups = {"layers"};
+  twins.plan.layer_actions = {"closed"};
+  twins.layers_with_heads = 0;
+  const AblationResult result = run_ablation(engine_, twins);
+  ASSERT_EQ(result.models.size(), 2u);
+  EXPECT_FALSE(result.models[1].gated);
+  EXPECT_EQ(actions_of(result.models[1].plan, "layers"), std::vector<std::string>{"zeroed"});
+  double shares = 0;
+  const AblatedModel& twin = result.models[1];
+  for (const PlaceEffect& place : effect_profile(twin, twin.texts[0], "layers", "zeroed").places)
+    shares += place.ppl_share;
+  EXPECT_NEAR(shares, 1, 1e-9);
+}
+
+TEST_F(AblationTest, estimates_without_running_anything) {
+  AblationRequest estimated = request("e");
+  estimated.estimates = EstimateUse::Instead;
+  const AblatedModel model = std::move(run_ablation(engine_, estimated).models.front());
+  EXPECT_TRUE(model.plan.runs.empty());
+  EXPECT_EQ(model.estimates.value().chunks, 8);
+  estimated.models = {nursery_path("baseline")};
+  estimated.out = directory_.path() / "none";
+  EXPECT_THROW(run_ablation(engine_, estimated), Error);
+}
+
+TEST_F(AblationTest, is_forecast_without_a_trace) {
+  AblationRequest asked = request("forecast");
+  const AblationForecast forecast = forecast_ablation(engine_, asked);
+  const ModelForecast& model = forecast.models.front();
+  EXPECT_GT(model.to_come, 0);
+  EXPECT_EQ(model.evaluations, (model.runs + model.to_come) * model.texts.front().chunks);
+  EXPECT_LT(model.shared, model.naive);
+  EXPECT_FALSE(fs::exists(asked.out));
+}
+
+TEST_F(AblationTest, names_the_model_and_the_text_that_is_too_short_for_it) {
+  AblationRequest few = request("few");
+  few.texts.push_back({.name = "short", .source = std::vector<TokenId>{1, 2, 3}});
+  try {
+    (void)run_ablation(engine_, few);
+    FAIL();
+  } catch (const Error& error) {
+    const std::string line = error.what();
+    EXPECT_NE(line.find("headwise"), std::string::npos) << line;
+    EXPECT_NE(line.find("short"), std::string::npos) << line;
+  }
+  EXPECT_FALSE(fs::exists(few.out));
+}
+
+}  // namespace
+}  // namespace sluice

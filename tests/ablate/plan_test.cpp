@@ -1,0 +1,268 @@
+// Plans: what generators make, what files may have, what is refused before anything runs.
+#include "sluice/ablate/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sluice/ablate/plan_cost.h"
+#include "sluice/ablate/plan_request.h"
+#include "sluice/ablate/run_waves.h"
+#include "sluice/base/json_text.h"
+#include "sluice/model/config_reader.h"
+#include "sluice/model/count.h"
+#include "tests/base/expect_error.h"
+#include "tests/model/small_model.h"
+
+namespace sluice {
+namespace {
+
+ModelConfig planned_model() {
+  ModelConfig config = small_model(GateLayout::Separate, {{}});
+  config.layers = 6;
+  return config;
+}
+
+ModelConfig ungated_twin() {
+  ModelConfig config = small_model();
+  config.layers = 6;
+  return config;
+}
+
+AblationPlan plan_with(const std::string& group, PlanRequest request = {},
+                       const ModelConfig& config = planned_model()) {
+  request.groups = {group};
+  return make_plan(request, config);
+}
+
+std::vector<std::string> names_of(const AblationPlan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedRun& run : plan.runs) names.push_back(run.name);
+  return names;
+}
+
+std::string only_intervention(const AblationPlan& plan, const std::string& name) {
+  const PlannedRun* run = plan.find(name);
+  EXPECT_NE(run, nullptr) << name;
+  if (run == nullptr) return {};
+  EXPECT_EQ(run->interventions.size(), 1U) << name;
+  return run->interventions.front();
+}
+
+TEST(Plans, set_all_gates_to_values_and_means) {
+  const AblationPlan plan = plan_with("global");
+  EXPECT_EQ(names_of(plan), (std::vector<std::string>{"all open", "all closed", "all mean", "all head-mean",
+                                                      "all overall-mean", "all 0.116"}));
+  EXPECT_EQ(only_intervention(plan, "all open"), "attn.gate set=1");
+  EXPECT_EQ(only_intervention(plan, "all overall-mean"), "attn.gate overall-mean");
+  EXPECT_EQ(only_intervention(plan, "all 0.116"), "attn.gate set=0.116");
+}
+
+TEST(Plans, sweep_the_ten_constants_of_the_first_studies) {
+  const AblationPlan plan = plan_with("constants");
+  EXPECT_EQ(plan.runs.size(), 10U);
+  EXPECT_EQ(only_intervention(plan, "constant 0.15"), "attn.gate set=0.15");
+  EXPECT_EQ(plan.find("constant 0.15")->action, "0.15");
+}
+
+TEST(Plans, break_each_layer_in_every_way_with_five_draws_of_a_shuffle) {
+  const AblationPlan plan = plan_with("layers", {.seed = 3});
+  EXPECT_EQ(plan.runs.size(), 6U * (4 + 5));
+  EXPECT_EQ(only_intervention(plan, "layer 3 open"), "layers.3.attn.gate set=1");
+  EXPECT_EQ(only_intervention(plan, "layer 3 inverted"), "layers.3.attn.gate invert");
+  EXPECT_EQ(only_intervention(plan, "layer 3 shuffled 1"), "layers.3.attn.gate shuffle=3");
+  EXPECT_EQ(only_intervention(plan, "layer 3 shuffled 5"), "layers.3.attn.gate shuffle=7");
+  EXPECT_EQ(plan.find("layer 3 open")->layer, 3);
+  EXPECT_EQ(plan.find("layer 3 open")->group, "layers");
+  PlanRequest some{.layer_actions = {"open"}};
+  some.layers = IndexSet::parse("1,4-5");
+  EXPECT_EQ(names_of(plan_with("layers", some)),
+            (std::vector<std::string>{"layer 1 open", "layer 4 open", "layer 5 open"}));
+}
+
+TEST(Plans, leave_out_layers_without_a_gate) {
+  ModelConfig config = planned_model();
+  config.gates.front().layers = {1, 3};
+  EXPECT_EQ(names_of(plan_with("layers", {.layer_actions = {"open"}}, config)),
+            (std::vector<std::string>{"layer 1 open", "layer 3 open"}));
+}
+
+TEST(Plans, break_each_head_of_chosen_layers) {
+  PlanRequest request{.head_actions = {"closed", "open"}};
+  request.head_layers = IndexSet::parse("0-2");
+  const AblationPlan plan = plan_with("heads", request);
+  EXPECT_EQ(plan.runs.size(), 2U * 3 * 4);
+  EXPECT_EQ(only_intervention(plan, "layer 2 head 1 closed"), "layers.2.attn.gate set=0 heads=1");
+  EXPECT_EQ(plan.find("layer 2 head 1 closed")->head, 1);
+}
+
+TEST(Plans, break_more_and_more_layers_and_heads) {
+  PlanRequest request{.set_actions = {"open"}, .head_ranking = {{2, 3}, {0, 1}, {2, 0}}};
+  const AblationPlan plan = plan_with("cumulative", request);
+  EXPECT_EQ(plan.runs.size(), 6U + 3);
+  EXPECT_EQ(only_intervention(plan, "layers 0-3 open"), "layers.0-3.attn.gate set=1");
+  EXPECT_EQ(
+      plan.find("first 3 heads closed")->interventions,
+      (std::vector<std::string>{"layers.0.attn.gate set=0 heads=1", "layers.2.attn.gate set=0 heads=0,3"}));
+}
+
+TEST(Plans, break_by_position_and_by_depth) {
+  const AblationPlan positions = plan_with("positions"), depth = plan_with("depth");
+  EXPECT_EQ(only_intervention(positions, "first token closed"), "attn.gate set=0 positions=0");
+  EXPECT_EQ(only_intervention(positions, "other tokens open"), "attn.gate set=1 positions=1-");
+  EXPECT_EQ(only_intervention(depth, "middle third open"), "layers.2-3.attn.gate set=1");
+  EXPECT_EQ(depth.runs.size(), 6U);
+}
+
+TEST(Plans, have_controls_of_the_same_shape_on_what_is_not_a_gate) {
+  PlanRequest request{.layer_actions = {"closed", "open"}, .gate_means = {0.5, 0.5, 0.1, 0.5, 0.5, 0.5}};
+  request.groups = {"layers", "controls"};
+  const AblationPlan plan = make_plan(request, planned_model());
+  EXPECT_EQ(plan.runs.size(), 12U + 12 * 5);
+  EXPECT_EQ(only_intervention(plan, "layer 2 closed / mlp.out"), "layers.2.mlp.out scale=0");
+  EXPECT_EQ(only_intervention(plan, "layer 2 closed / attn.input"), "layers.2.attn.input scale=0");
+  EXPECT_EQ(only_intervention(plan, "layer 2 open / attn.out"), "layers.2.attn.out scale=10");
+  const auto random = std::ranges::find_if(
+      plan.runs, [](const PlannedRun& run) { return run.name.starts_with("layer 2 open / random: "); });
+  ASSERT_NE(random, plan.runs.end());
+  EXPECT_NE(random->layer, 2);
+  EXPECT_TRUE(random->interventions.front().ends_with(" scale=10"));
+  EXPECT_EQ(random->control_of, "layer 2 open");
+  request.gate_means.clear();
+  EXPECT_EQ(make_plan(request, planned_model()).runs.size(), 12U + 6 * 5) << "open needs the mean gate";
+}
+
+TEST(Plans, ask_an_ungated_twin_the_same_of_its_attention_s_output) {
+  const AblationPlan layers =
+      plan_with("layers", {.layer_actions = {"open", "closed", "mean"}}, ungated_twin());
+  EXPECT_EQ(layers.runs.size(), 12U) << "nothing there can be opened";
+  EXPECT_EQ(only_intervention(layers, "layer 2 zeroed"), "layers.2.attn.out scale=0");
+  EXPECT_EQ(only_intervention(plan_with("heads", {}, ungated_twin()), "layer 2 head 1 zeroed"),
+            "layers.2.attn.gated scale=0 heads=1");
+  EXPECT_EQ(only_intervention(plan_with("constants", {}, ungated_twin()), "constant 0.5"),
+            "attn.out scale=0.5");
+  EXPECT_ERROR(plan_with("layers", {.layer_actions = {"open"}}, ungated_twin()), ErrorKind::Usage,
+               "plan: nothing to do: what was asked for has no run in this model");
+}
+
+TEST(Plans, with_all_groups_have_names_of_their_own) {
+  PlanRequest request;
+  request.groups.assign(std::begin(kPlanGroups), std::end(kPlanGroups));
+  const std::vector<std::string> names = names_of(make_plan(request, planned_model()));
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+}
+
+TEST(Plans, refuse_what_they_do_not_know) {
+  EXPECT_ERROR(plan_with("layer"), ErrorKind::Usage,
+               "plan: unknown group \"layer\" (did you mean \"layers\"?)");
+  EXPECT_ERROR(plan_with("layers", {.layer_actions = {"opened"}}), ErrorKind::Usage,
+               "plan: unknown action \"opened\": expected open, closed, mean, head-mean, layer-mean, "
+               "overall-mean, shuffled, inverted (did you mean \"open\"?)");
+  PlanRequest beyond;
+  beyond.layers = IndexSet::parse("6");
+  EXPECT_ERROR(plan_with("layers", beyond), ErrorKind::Usage,
+               "plan: the model does not have this layer: expected 0 to 5, got 6");
+}
+
+TEST(Plans, are_the_same_after_a_file) {
+  PlanRequest request;
+  request.groups = {"global", "layers", "heads", "controls"};
+  const AblationPlan plan = make_plan(request, planned_model());
+  EXPECT_EQ(read_plan(Json::parse(pretty_text(to_json(plan)), "plan.json"), planned_model()), plan);
+}
+
+AblationPlan plan_from_text(const std::string& text) {
+  return read_plan(Json::parse(text, "plan.json"), planned_model());
+}
+
+TEST(Plans, from_files_are_refused_with_run_and_field) {
+  EXPECT_ERROR(
+      plan_from_text(R"({"runs": [{"name": "a", "interventions": ["layers.9.attn.gate set=1"]}]})"),
+      ErrorKind::BadInput,
+      "plan.json: run \"a\": intervention \"layers.9.attn.gate set=1\": no such layer: expected 0 to 5, "
+      "got 9");
+  EXPECT_ERROR(
+      plan_from_text(R"({"runs": [{"name": "a", "interventions": ["atn.gate set=1"]}]})"),
+      ErrorKind::BadInput,
+      "plan.json: run \"a\": intervention \"atn.gate set=1\": no tap fits \"atn.gate\" (did you mean "
+      "\"attn.gate\"?)");
+  EXPECT_ERROR(plan_from_text(R"({"runs": []})"), ErrorKind::BadInput, "plan.json: there are no runs in it");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "interventions": []}]})"), ErrorKind::BadInput,
+               "plan.json: run \"a\": interventions: there are none");
+  const std::string good = R"("interventions": ["attn.gate set=1"])";
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", )" + good + R"(}, {"name": "a", )" + good + "}]}"),
+               ErrorKind::BadInput, "plan.json: run \"a\": name: is there twice");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "control_of": "b", )" + good + "}]}"),
+               ErrorKind::BadInput,
+               "plan.json: run \"a\": control_of: no other run has this name: got \"b\"");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "layer": 6, )" + good + "}]}"), ErrorKind::BadInput,
+               "plan.json: run \"a\": layer: the model has no such layer: expected 0 to 5, got 6");
+  EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "interv)"), Error) << "cut in half";
+  EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "extra": 1, )" + good + "}]}"), Error);
+}
+
+TEST(Plans, are_refused_if_no_chunk_has_a_position_that_they_mean) {
+  const AblationPlan plan =
+      plan_from_text(R"({"runs": [{"name": "a", "interventions": ["attn.gate set=1 positions=9-"]}]})");
+  check_positions(plan, planned_model(), 11);
+  EXPECT_THROW(check_positions(plan, planned_model(), 10), Error) << "the last token is never fed";
+}
+
+TEST(PlanCosts, count_from_where_a_run_begins) {
+  const ModelConfig config = planned_model();
+  AblationPlan plan;
+  for (const char* text : {"embedding scale=2", "layers.0.attn.input scale=2", "layers.5.attn.gate set=1",
+                           "layers.5.mlp.out scale=0", "logits scale=2", "attn.gate set=1"})
+    plan.runs.push_back({.name = text, .interventions = {text}});
+  const PlanCost cost = plan_cost(plan, config, {.tokens = 20, .predicted = 20});
+  const double head = 2.0 * 50 * 32 * 20, feed_forward = 2.0 * 3 * 32 * 48 * 20,
+               projection = 2.0 * 32 * 32 * 20;
+  EXPECT_EQ(cost.runs[0].shared, cost.base.naive);
+  EXPECT_EQ(cost.runs[1].shared, cost.base.naive);
+  EXPECT_EQ(cost.runs[2].shared, head + feed_forward + projection);
+  EXPECT_EQ(cost.runs[3].shared, head + feed_forward);
+  EXPECT_EQ(cost.runs[4].shared, head);
+  EXPECT_LT(cost.runs[5].shared, cost.base.naive) << "the first layer's attention is shared";
+  EXPECT_EQ(cost.naive(), 7 * cost.base.naive);
+  EXPECT_LT(cost.shared(), cost.naive());
+  EXPECT_EQ(cost.repeated, 0);
+  const PlanCost cramped = plan_cost(plan, config, {.tokens = 20, .predicted = 20, .runner = {.memory = 0}});
+  EXPECT_GT(cramped.repeated, 0);
+  EXPECT_LT(cramped.memory, cost.memory);
+}
+
+// The first studies' plan on the model that they broke: early layers and the output leave little to share.
+TEST(PlanCosts, of_the_first_studies_are_bounded_by_the_arithmetic_that_is_left) {
+  const ModelConfig config = load_model_config("1b-headwise");
+  PlanRequest request{.global_actions = {"open", "closed"}, .layer_actions = {"open"}};
+  request.groups = {"global", "constants", "layers", "heads"};
+  request.head_layers = IndexSet::parse("0-2");
+  const AblationPlan seeds = make_plan(request, config);
+  EXPECT_EQ(seeds.runs.size(), 3U + 10 + 28 + 48);
+  const PlanCost all = plan_cost(seeds, config);
+  EXPECT_NEAR(all.shared() / all.naive(), 0.86, 0.03);
+  request.groups = {"layers"};
+  const PlanCost layers = plan_cost(make_plan(request, config), config);
+  EXPECT_NEAR(layers.shared() / layers.naive(), 0.61, 0.02);
+  const auto bf16_weights = 2.0 * static_cast<double>(count_parameters(config).total());
+  EXPECT_LT(static_cast<double>(all.memory), 0.5 * bf16_weights) << "1.5 times the weights together";
+}
+
+TEST(RunWaves, go_by_layers_and_compute_little_of_the_unbroken_model_again) {
+  const ModelConfig config = planned_model();
+  const std::vector<RunEntry> entries = {
+      {4, BlockEntry::Mixed}, {0, BlockEntry::Stream}, {2, BlockEntry::Mixed}, {6, BlockEntry::Stream}};
+  const WaveLimits limits{.memory = wave_memory(2, config, {.memory = 0, .tokens = 20}), .tokens = 20};
+  const std::vector<RunWave> waves = run_waves(entries, config, limits);
+  ASSERT_EQ(waves.size(), 2U);
+  EXPECT_EQ(waves[0].runs, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(waves[0].base_layers.size(), 6);
+  EXPECT_EQ(waves[1].runs, (std::vector<size_t>{0, 3}));
+  EXPECT_EQ(waves[1].base_layers.begin, 4);
+  EXPECT_EQ(waves[1].base_layers.end, 6);
+  EXPECT_EQ(run_waves({}, config, limits).size(), 1U);
+}
+
+}  // namespace
+}  // namespace sluice
