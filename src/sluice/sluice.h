@@ -2,6 +2,9 @@
 // shows how it is used. Sources of the library itself include what they need.
 #pragma once
 
+#include "sluice/ablate/plan_cost.h"
+#include "sluice/ablate/plan_request.h"
+#include "sluice/ablate/plan_runner.h"
 #include "sluice/ablate/sweep.h"
 #include "sluice/analysis/comparison.h"
 #include "sluice/analysis/pulse.h"
@@ -14,6 +17,7 @@
 #include "sluice/data/tokenize.h"
 #include "sluice/data/tokenizer_training.h"
 #include "sluice/eval/backcopy_score.h"
+#include "sluice/eval/calibration_text.h"
 #include "sluice/eval/evaluate.h"
 #include "sluice/infer/loaded_model.h"
 #include "sluice/model/conversion.h"
