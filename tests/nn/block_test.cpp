@@ -176,5 +176,35 @@ TEST_F(ComposedDecoder, is_shared_by_passes_on_several_threads) {
   for (const std::vector<float>& result : results) EXPECT_EQ(result, expected);
 }
 
+// From attention's output before its gate, as often as one likes.
+TEST(Block, can_be_entered_before_the_gate_of_attention_and_give_the_same_bits) {
+  Engine engine;
+  const Context context{engine};
+  ModelConfig config =
+      small_model(GateLayout::Separate, {{.init_std = 0.5}, {.position = GatePosition::G5, .init_std = 0.5}});
+  for (const bool head_norm : {false, true}) {
+    config.head_norm = head_norm;
+    Decoder decoder(config);
+    decoder.initialise(engine, Random(2));
+    const Pass pass = decoder.begin(context, Sequences::equal(1, 9));
+    const LayerCall call{.layer = 1, .pass = pass};
+    const Var x = decoder.embed(context, some_ids(9));
+    const std::vector<float> whole = values(decoder.block(1).apply(context, x, call).y.value());
+    const auto mixed = decoder.block(1).mix(context, x, call);
+    ASSERT_NE(mixed, nullptr);
+    const auto finished = [&](const Var& stream, const MixedTokens& tokens, const LayerCall& from) {
+      const Block& block = decoder.block(1);
+      return values(block.finish(context, block.middle(context, stream, tokens, from), from).y.value());
+    };
+    EXPECT_EQ(finished(x, *mixed, call), whole);
+    EXPECT_EQ(finished(x, *mixed, call), whole) << "once more";
+    const Pass three = decoder.begin(context, Sequences::equal(3, 9));
+    const std::vector<float> repeated = finished(Var(repeat_rows(context, x.value(), 3)),
+                                                 *mixed->repeated(context, 3), {.layer = 1, .pass = three});
+    ASSERT_EQ(repeated.size(), 3 * whole.size());
+    for (size_t i = 0; i < repeated.size(); ++i) ASSERT_NEAR(repeated[i], whole[i % whole.size()], 1e-5) << i;
+  }
+}
+
 }  // namespace
 }  // namespace sluice
