@@ -1,4 +1,5 @@
-// Shapes: N tokens, H heads, C channels of each. A value without heads has one.
+// Shapes: N tokens, H heads, C channels of each. A value without heads has one. Where a value has experts,
+// they stand in the place of heads, or of channels if there is one value for each; elsewhere all are meant.
 #include "sluice/probe/intervention.h"
 
 #include <algorithm>
@@ -25,7 +26,10 @@ std::vector<int64_t> chosen_elements(const Intervention& intervention, const Sha
   const std::vector<int64_t> picked = chosen(intervention.channels, channels);
   std::vector<int64_t> offsets;
   for (const int64_t head : chosen(intervention.heads, heads)) {
-    for (const int64_t channel : picked) offsets.push_back(head * channels + channel);
+    for (const int64_t channel : picked) {
+      const int64_t expert = shape.rank() == 3 ? head : channel;
+      if (intervention.experts.contains(expert)) offsets.push_back(head * channels + channel);
+    }
   }
   return offsets;
 }

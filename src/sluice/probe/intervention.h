@@ -27,13 +27,14 @@ struct Intervention {
   Change change = Change::Set;
   double amount = 0.0;
   uint64_t seed = 0;  // of Shuffle
-  IndexSet heads = {}, channels = {}, positions = {};
+  IndexSet heads = {}, channels = {}, experts = {}, positions = {};
 
   bool needs_all_tokens() const { return change == Change::Mean || change == Change::Shuffle; }
 };
 
-// "TAP CHANGE [heads=SET] [channels=SET] [positions=SET]" with CHANGE one of set=X, scale=X, shift=X, mean,
-// shuffle, shuffle=SEED, invert. Usage error if it is not that, or names what the model does not have.
+// "TAP CHANGE [heads=SET] [channels=SET] [experts=SET] [positions=SET]" with CHANGE one of set=X, scale=X,
+// shift=X, mean, shuffle, shuffle=SEED, invert. Usage error if it is not that, or names what the model does
+// not have.
 Intervention parse_intervention(std::string_view text, const ModelConfig& config);
 std::vector<Intervention> parse_interventions(std::span<const std::string> texts, const ModelConfig& config);
 
