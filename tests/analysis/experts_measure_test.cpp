@@ -7,8 +7,8 @@
 namespace sluice {
 namespace {
 
-ExpertsLayer measured(const std::vector<float>& weights, const std::vector<float>& probabilities,
-                      int64_t experts) {
+ExpertsLayer expert_layer(const std::vector<float>& weights, const std::vector<float>& probabilities,
+                          int64_t experts) {
   MemoryPool pool;
   ExpertsLayer layer;
   const auto tokens = static_cast<int64_t>(weights.size()) / experts;
@@ -18,7 +18,7 @@ ExpertsLayer measured(const std::vector<float>& weights, const std::vector<float
 }
 
 TEST(ExpertsMeasure, of_a_perfect_balance_is_one) {
-  const ExpertsLayer layer = measured({1, 0, 0, 1}, {0.5, 0.5, 0.5, 0.5}, 2);
+  const ExpertsLayer layer = expert_layer({1, 0, 0, 1}, {0.5, 0.5, 0.5, 0.5}, 2);
   EXPECT_DOUBLE_EQ(layer.load_entropy(), 1);
   EXPECT_DOUBLE_EQ(layer.largest_load(), 1);
   EXPECT_DOUBLE_EQ(layer.router_entropy(), 1);
@@ -26,7 +26,7 @@ TEST(ExpertsMeasure, of_a_perfect_balance_is_one) {
 }
 
 TEST(ExpertsMeasure, tells_a_collapse) {
-  const ExpertsLayer layer = measured({1, 0, 0, 0, 1, 0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0}, 4);
+  const ExpertsLayer layer = expert_layer({1, 0, 0, 0, 1, 0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0}, 4);
   EXPECT_DOUBLE_EQ(layer.load_entropy(), 0);
   EXPECT_DOUBLE_EQ(layer.largest_load(), 4);
   EXPECT_DOUBLE_EQ(layer.router_entropy(), 0);
@@ -34,8 +34,8 @@ TEST(ExpertsMeasure, tells_a_collapse) {
 }
 
 TEST(ExpertsMeasure, adds_up_layers) {
-  const std::vector<ExpertsLayer> layers = {measured({1, 0, 0, 1}, {0.5, 0.5, 0.5, 0.5}, 2),
-                                            measured({1, 0, 1, 0}, {1, 0, 1, 0}, 2)};
+  const std::vector<ExpertsLayer> layers = {expert_layer({1, 0, 0, 1}, {0.5, 0.5, 0.5, 0.5}, 2),
+                                            expert_layer({1, 0, 1, 0}, {1, 0, 1, 0}, 2)};
   const ExpertsPulse pulse = pulse_of(layers);
   EXPECT_DOUBLE_EQ(pulse.load_entropy, 0.5);
   EXPECT_DOUBLE_EQ(pulse.largest_load, 1.5);

@@ -14,7 +14,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr int64_t kHidden = 70, kWidth = 45, kExperts = 6;
+constexpr int64_t kRowWidth = 70, kExpertWidth = 45, kExperts = 6;
 
 enum class Form { F32, Bf16, Int8 };
 
@@ -33,9 +33,9 @@ Weight weight_in(const Context& context, Form form, const Tensor& values) {
 ExpertWeights some_experts(const Context& context, Form form) {
   ExpertWeights weights;
   for (uint64_t e = 0; e < kExperts; ++e) {
-    weights.gate.push_back(weight_in(context, form, normal(context, {kWidth, kHidden}, 10 * e)));
-    weights.up.push_back(weight_in(context, form, normal(context, {kWidth, kHidden}, 10 * e + 1)));
-    weights.down.push_back(weight_in(context, form, normal(context, {kHidden, kWidth}, 10 * e + 2)));
+    weights.gate.push_back(weight_in(context, form, normal(context, {kExpertWidth, kRowWidth}, 10 * e)));
+    weights.up.push_back(weight_in(context, form, normal(context, {kExpertWidth, kRowWidth}, 10 * e + 1)));
+    weights.down.push_back(weight_in(context, form, normal(context, {kRowWidth, kExpertWidth}, 10 * e + 2)));
   }
   return weights;
 }
@@ -53,18 +53,18 @@ Tensor uneven_choice(const Context& context, int64_t tokens) {
 // Row by row what mlp() makes of the tokens of each expert.
 Tensor expert_by_expert(const Context& context, const Tensor& x, const ExpertRows& rows,
                         const ExpertWeights& weights) {
-  const Tensor y = context.empty({rows.groups.total(), kHidden}, DType::F32);
+  const Tensor y = context.empty({rows.groups.total(), kRowWidth}, DType::F32);
   for (int64_t e = 0; e < kExperts; ++e) {
     const auto [begin, end] = rows.groups.rows(e);
     if (begin == end) continue;
-    const Tensor mine = context.empty({end - begin, kHidden}, DType::F32);
+    const Tensor mine = context.empty({end - begin, kRowWidth}, DType::F32);
     for (int64_t r = begin; r < end; ++r)
-      std::copy_n(x.data<float>() + rows.tokens.data<int32_t>()[r] * kHidden, kHidden,
-                  mine.data<float>() + (r - begin) * kHidden);
+      std::copy_n(x.data<float>() + rows.tokens.data<int32_t>()[r] * kRowWidth, kRowWidth,
+                  mine.data<float>() + (r - begin) * kRowWidth);
     const auto i = static_cast<size_t>(e);
     const Tensor made =
         mlp(context, Var(mine), {{weights.gate[i]}, {weights.up[i]}, {weights.down[i]}}).value();
-    std::copy_n(made.data<float>(), made.count(), y.data<float>() + begin * kHidden);
+    std::copy_n(made.data<float>(), made.count(), y.data<float>() + begin * kRowWidth);
   }
   return y;
 }
@@ -83,7 +83,7 @@ TEST_P(ExpertForms, give_the_bits_of_a_perceptron_for_each_expert) {
       const Context context{.engine = engine, .precision = GetParam().precision, .packing = packing};
       const ExpertWeights weights = some_experts(context, GetParam().form);
       for (const int64_t tokens : {1, 3, 50, 300}) {
-        const Tensor x = normal(context, {tokens, kHidden}, 99);
+        const Tensor x = normal(context, {tokens, kRowWidth}, 99);
         const ExpertRows rows = sorted_by_expert(context, uneven_choice(context, tokens), kExperts);
         const Tensor got = expert_mlps(context, Var(x), rows, weights).value();
         const std::vector<float> expected = list_of(expert_by_expert(context, x, rows, weights));
@@ -104,7 +104,7 @@ TEST_P(ExpertForms, give_the_same_bits_for_any_number_of_threads) {
     Engine engine({.threads = threads});
     const Context context{.engine = engine, .precision = GetParam().precision};
     const ExpertRows rows = sorted_by_expert(context, uneven_choice(context, 300), kExperts);
-    return list_of(expert_mlps(context, Var(normal(context, {300, kHidden}, 99)), rows,
+    return list_of(expert_mlps(context, Var(normal(context, {300, kRowWidth}, 99)), rows,
                                some_experts(context, GetParam().form))
                        .value());
   };
@@ -133,13 +133,13 @@ RoundedPass rounded_pass(int threads, Packing packing) {
   const Context plain{.engine = engine, .precision = Precision::Bf16, .packing = packing};
   Tape tape;
   const Context context = plain.with_tape(&tape);
-  const Var x = tape.leaf(normal(plain, {100, kHidden}, 99));
+  const Var x = tape.leaf(normal(plain, {100, kRowWidth}, 99));
   ExpertWeights weights;
   std::vector<Var> leaves;
   for (uint64_t e = 0; e < kExperts; ++e) {
-    leaves.push_back(tape.leaf(normal(plain, {kWidth, kHidden}, 10 * e)));
-    leaves.push_back(tape.leaf(normal(plain, {kWidth, kHidden}, 10 * e + 1)));
-    leaves.push_back(tape.leaf(normal(plain, {kHidden, kWidth}, 10 * e + 2)));
+    leaves.push_back(tape.leaf(normal(plain, {kExpertWidth, kRowWidth}, 10 * e)));
+    leaves.push_back(tape.leaf(normal(plain, {kExpertWidth, kRowWidth}, 10 * e + 1)));
+    leaves.push_back(tape.leaf(normal(plain, {kRowWidth, kExpertWidth}, 10 * e + 2)));
     weights.gate.emplace_back(leaves[3 * e]);
     weights.up.emplace_back(leaves[3 * e + 1]);
     weights.down.emplace_back(leaves[3 * e + 2]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sluice/ops/grouped_product.h"
 #include "sluice/ops/swiglu.h"
 #include "sluice/ops/weight_product.h"
 

@@ -3,7 +3,7 @@
 // Shapes: N tokens, E experts, k experts per token, R = N · k rows: one for each expert that a token chose.
 #pragma once
 
-#include "sluice/ops/grouped_product.h"
+#include "sluice/ops/row_groups.h"
 #include "sluice/ops/tape.h"
 
 namespace sluice {
