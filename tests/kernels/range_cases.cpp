@@ -426,6 +426,26 @@ void add_cross_entropy(std::vector<RangeCase>& cases) {
                    }});
 }
 
+void add_softmax(std::vector<RangeCase>& cases) {
+  constexpr int64_t kRows = 19, kWidth = 21;
+  const Floats x = normal(kRows * kWidth, 1), dy = normal(kRows * kWidth, 2);
+  cases.push_back({"softmax_forward",
+                   kRows,
+                   {output(kRows * kWidth, kWidth)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.softmax_forward({.x = x.data(), .width = kWidth, .y = out[0].values.data()},
+                                             range);
+                   }});
+  cases.push_back({"softmax_backward",
+                   kRows,
+                   {output(kRows * kWidth, kWidth)},
+                   [=](const auto& kernels, Range range, Outputs& out) {
+                     kernels.softmax_backward(
+                         {.y = x.data(), .dy = dy.data(), .width = kWidth, .dx = out[0].values.data()},
+                         range);
+                   }});
+}
+
 }  // namespace
 
 std::vector<RangeCase> range_cases() {
@@ -448,6 +468,7 @@ std::vector<RangeCase> range_cases() {
     }
   }
   add_cross_entropy(cases);
+  add_softmax(cases);
   return cases;
 }
 

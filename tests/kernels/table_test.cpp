@@ -54,6 +54,8 @@ std::map<std::string, Address> functions(const Kernels<T>& table) {
                                               FUNCTION(gate_forward),
                                               FUNCTION(gate_backward),
                                               FUNCTION(gate_values),
+                                              FUNCTION(softmax_forward),
+                                              FUNCTION(softmax_backward),
                                               FUNCTION(cross_entropy_forward),
                                               FUNCTION(cross_entropy_backward),
                                               FUNCTION(adamw)};

@@ -281,5 +281,51 @@ TEST_F(Checkpoints, with_any_weight_that_is_not_finite_are_refused) {
   }
 }
 
+// One line that names the tensor, whichever of them does not fit.
+TEST_F(Checkpoints, with_experts_that_do_not_fit_are_refused) {
+  ModelConfig config = small_model();
+  config.moe = {.experts = 4, .experts_per_token = 2, .expert_width = 16};
+  const auto with_shape = [&](const std::string& name, const Shape& shape) {
+    fs::remove_all(model());
+    write_some(config, [&](std::vector<TensorOutput>& tensors) {
+      const auto found = std::ranges::find(tensors, "model.layers.1.mlp." + name, &TensorOutput::name);
+      ASSERT_NE(found, tensors.end());
+      found->info.shape = shape;
+      found->values = [&, shape] { return Tensor::zeros(pool_, shape, DType::F32); };
+    });
+    return [this] {
+      Engine engine;
+      load_model(engine, model(), DType::F32);
+    };
+  };
+  const auto expect_refused = [](const auto& load, const std::string& name) {
+    try {
+      load();
+      ADD_FAILURE() << name << " is not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::BadInput);
+      EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+    }
+  };
+  expect_refused(with_shape("gate.weight", {5, 32}), "model.layers.1.mlp.gate.weight");
+  expect_refused(with_shape("experts.2.up_proj.weight", {15, 32}),
+                 "model.layers.1.mlp.experts.2.up_proj.weight");
+}
+
+TEST_F(Checkpoints, keep_routers_in_f32_whatever_the_type) {
+  ModelConfig config = small_model();
+  config.moe = {.experts = 4, .experts_per_token = 2, .expert_width = 16, .shared_width = 8};
+  write(config, StoredType::BF16);
+  for (const DType dtype : {DType::F32, DType::BF16, DType::I8}) {
+    Engine engine;
+    const auto decoder = load_model(engine, model(), dtype);
+    for (const NamedParameter& named : decoder->parameters()) {
+      if (named.use != MatrixUse::Router) continue;
+      ASSERT_TRUE(named.parameter->value.defined());
+      EXPECT_EQ(named.parameter->value.dtype(), DType::F32) << named.parameter->name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -142,10 +142,39 @@ TEST(ModelConfig, knows_both_names_of_the_number_of_experts) {
                    "c.json: num_local_experts: expected 4, as num_experts, got 8");
 }
 
+TEST(ModelConfig, knows_which_layers_have_experts) {
+  const std::string experts = R"(, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8)";
+  const ModelConfig plain = read(experts, "qwen3_moe");
+  EXPECT_TRUE(plain.has_experts(0) && plain.has_experts(1));
+  EXPECT_FALSE(plain.moe->normalised) << "false unless the file says so";
+  const ModelConfig every_other = read(experts + R"(, "decoder_sparse_step": 2)", "qwen3_moe");
+  EXPECT_FALSE(every_other.has_experts(0));
+  EXPECT_TRUE(every_other.has_experts(1));
+  const ModelConfig named = read(experts + R"(, "mlp_only_layers": [1])", "qwen3_moe");
+  EXPECT_TRUE(named.has_experts(0));
+  EXPECT_FALSE(named.has_experts(1));
+  EXPECT_TRUE(read(experts + R"(, "mlp_only_layers": null)", "qwen3_moe").has_experts(1));
+}
+
+TEST(ModelConfig, has_a_shared_expert_and_biases_as_qwen2_moe_has_them) {
+  const std::string experts =
+      R"(, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 8, "norm_topk_prob": true)";
+  const ModelConfig config = read(experts + R"(, "shared_expert_intermediate_size": 6)", "qwen2_moe");
+  EXPECT_EQ(config.moe->shared_width, 6);
+  EXPECT_TRUE(config.moe->shared_gate && config.moe->normalised);
+  EXPECT_TRUE(config.qkv_bias);
+  EXPECT_FALSE(config.o_bias || config.qk_norm);
+  EXPECT_FALSE(
+      read(experts + R"(, "shared_expert_intermediate_size": 6, "qkv_bias": false)", "qwen2_moe").qkv_bias);
+  EXPECT_BAD_INPUT(read(experts, "qwen2_moe"), "c.json: shared_expert_intermediate_size is missing");
+  EXPECT_BAD_INPUT(read(R"(, "num_experts": 4, "num_experts_per_tok": 5, "moe_intermediate_size": 8)"),
+                   "c.json: num_experts_per_tok: expected integer from 1 to 4, got 5");
+}
+
 TEST(ModelConfig, says_what_is_wrong_and_where) {
   EXPECT_BAD_INPUT(read("", "gpt9"),
-                   "c.json: model_type: expected one of \"qwen3\", \"qwen3_moe\", \"qwen2\", \"llama\", "
-                   "\"mistral\", \"qwen3_next\", got \"gpt9\"");
+                   "c.json: model_type: expected one of \"qwen3\", \"qwen3_moe\", \"qwen2\", "
+                   "\"qwen2_moe\", \"llama\", \"mistral\", \"qwen3_next\", got \"gpt9\"");
   EXPECT_BAD_INPUT(read(R"(, "num_atention_heads": 3)"),
                    "c.json: num_atention_heads: unknown key (did you mean \"num_attention_heads\"?)");
   EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g6"}])"),

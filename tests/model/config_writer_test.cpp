@@ -161,6 +161,29 @@ const std::vector<Kind> kKinds = {
      "qwen3"},
     {"moe", [](ModelConfig& c) { c.moe = {.experts = 8, .experts_per_token = 2, .expert_width = 16}; },
      "qwen3_moe"},
+    {"moe_between_dense_layers",
+     [](ModelConfig& c) {
+       c.moe = {.experts = 8,
+                .experts_per_token = 2,
+                .expert_width = 16,
+                .normalised = true,
+                .sparse_step = 2,
+                .dense_layers = {1}};
+     },
+     "qwen3_moe"},
+    {"moe_with_a_shared_expert",
+     [](ModelConfig& c) {
+       c.moe = {
+           .experts = 8, .experts_per_token = 2, .expert_width = 16, .shared_width = 9, .shared_gate = false};
+     },
+     "qwen3_moe"},
+    {"qwen2_moe",
+     [](ModelConfig& c) {
+       c.qk_norm = false;
+       c.qkv_bias = true;
+       c.moe = {.experts = 8, .experts_per_token = 2, .expert_width = 16, .shared_width = 9};
+     },
+     "qwen2_moe"},
     {"moe_without_a_dense_width",
      [](ModelConfig& c) {
        c.feed_forward = 0;

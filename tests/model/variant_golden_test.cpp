@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sluice/model/checkpoint.h"
+#include "sluice/nn/expert_loads.h"
 #include "sluice/ops/linear_cross_entropy.h"
 #include "sluice/probe/trace.h"
 #include "tests/model/golden.h"
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 const fs::path kVariants = fs::path(SLUICE_SOURCE_DIR) / "tests/golden/variants";
 
 // As many as tools/reference/variants.py lists: goldens that got lost must not pass for goldens that agree.
-constexpr size_t kVariantCount = 62;
+constexpr size_t kVariantCount = 70;
 
 std::vector<std::string> variant_names() {
   std::vector<std::string> names;
@@ -38,15 +39,27 @@ constexpr Tolerance kGates{1e-5};
 constexpr Tolerance kLoss{1e-5};
 constexpr Tolerance kGradients{1e-4, Scale::OfLargest};
 
-// Mean over the tokens that have a next one, with a tape: the path that training takes.
-Var next_token_loss(const Context& context, Decoder& decoder, const std::vector<int32_t>& ids) {
+// The coefficients of make_goldens.py.
+constexpr RouterTraining kRouters{.balance = 0.5, .z = 0.125};
+
+struct Losses {
+  Var tokens;     // mean over those that have a next one
+  Var auxiliary;  // of routers; a default Var is none
+};
+
+// With a tape: the path that training takes.
+Losses losses_of(const Context& context, Decoder& decoder, const std::vector<int32_t>& ids) {
   const auto tokens = static_cast<int64_t>(ids.size());
   std::vector<int32_t> next(ids.begin() + 1, ids.end());
   next.push_back(kIgnoredTarget);
   MemoryPool& pool = context.engine.pool();
-  const Var hidden = decoder.forward(context, ids, Sequences::equal(1, tokens)).y;
-  return linear_cross_entropy(context, hidden, use(context, decoder.output_weight()),
-                              Tensor::from<int32_t>(pool, {tokens}, next));
+  Pass pass = decoder.begin(context, Sequences::equal(1, tokens));
+  pass.routers = &kRouters;
+  const LayerOutput output = decoder.run(context, decoder.embed(context, ids), pass, {0, decoder.layers()});
+  return {.tokens = linear_cross_entropy(context, decoder.finish(context, output.y),
+                                         use(context, decoder.output_weight()),
+                                         Tensor::from<int32_t>(pool, {tokens}, next)),
+          .auxiliary = output.auxiliary_loss};
 }
 
 class VariantGolden : public testing::TestWithParam<std::string> {
@@ -80,9 +93,15 @@ TEST_P(VariantGolden, loss_and_all_gradients_agree) {
   on_every_set([&](Engine& engine, Decoder& decoder) {
     Tape tape;
     const Context context{engine, &tape};
-    const Var loss = next_token_loss(context, decoder, ids_);
-    tape.backward(context, loss);
-    EXPECT_TRUE(agrees(expected_, "loss", loss.value(), kLoss));
+    const Losses losses = losses_of(context, decoder, ids_);
+    const Tensor one = Tensor::from<float>(engine.pool(), {}, std::vector<float>{1.0F});
+    const bool has_auxiliary = losses.auxiliary.value().defined();
+    ASSERT_EQ(has_auxiliary, expected_.contains("auxiliary"));
+    if (has_auxiliary) {
+      EXPECT_TRUE(agrees(expected_, "auxiliary", losses.auxiliary.value(), kLoss));
+    }
+    tape.backward(context, {{losses.tokens, one}, {losses.auxiliary, has_auxiliary ? one : Tensor()}});
+    EXPECT_TRUE(agrees(expected_, "loss", losses.tokens.value(), kLoss));
     for (const NamedParameter& named : decoder.parameters()) {
       const Parameter& parameter = *named.parameter;
       EXPECT_TRUE(agrees(expected_, "grad." + parameter.name, parameter.grad, kGradients));

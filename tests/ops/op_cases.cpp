@@ -339,6 +339,7 @@ std::vector<OpCase> op_cases() {
   add_gated_attention_cases(cases);
   add_elementwise_cases(cases);
   add_loss_cases(cases);
+  add_expert_cases(cases);
   return cases;
 }
 

@@ -20,6 +20,9 @@ struct OpCase {
 
 std::vector<OpCase> op_cases();
 
+// Part of them, in expert_cases.cpp.
+void add_expert_cases(std::vector<OpCase>& cases);
+
 inline void PrintTo(const OpCase& op_case, std::ostream* out) {
   *out << op_case.name;
 }

@@ -1,6 +1,6 @@
 """What a config.json means: sizes, family defaults, gates, and the model's parameters with names and shapes.
 
-Shapes: V vocabulary, D hidden, F feed-forward, H query heads, K key/value heads, hd head_dim.
+Shapes: V vocabulary, D hidden, F feed-forward, H query heads, K key/value heads, hd head_dim, E experts.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Architecture:
         self.family = config["model_type"]
         self.vocabulary = config["vocab_size"]
         self.hidden = config["hidden_size"]
-        self.feed_forward = config["intermediate_size"]
+        self.feed_forward = get("intermediate_size", 0)
         self.layers = config["num_hidden_layers"]
         self.heads = config["num_attention_heads"]
         self.kv_heads = get("num_key_value_heads", self.heads)
@@ -45,11 +45,15 @@ class Architecture:
         is_next = self.family == "qwen3_next"
         self.eps = get("rms_norm_eps", 1e-6)
         self.one_plus_norms = is_next
-        self.qk_norm = get("use_qk_norm", self.family in ("qwen3", "qwen3_next"))
-        # Qwen2 has biases on q, k and v by definition. Elsewhere a flag adds them to the output projection too.
-        flagged = get("attention_bias", False) or get("qkv_bias", False)
-        self.qkv_bias = flagged or self.family == "qwen2"
-        self.o_bias = flagged
+        self.qk_norm = get("use_qk_norm", self.family.startswith("qwen3"))
+        # Qwen2 has biases on q, k and v by definition, Qwen2 MoE unless it says otherwise. Elsewhere a flag adds them to
+        # the output projection too.
+        if self.family == "qwen2_moe":
+            self.qkv_bias, self.o_bias = get("qkv_bias", True), False
+        else:
+            flagged = get("attention_bias", False) or get("qkv_bias", False)
+            self.qkv_bias = flagged or self.family == "qwen2"
+            self.o_bias = flagged
 
         self.positions = get("max_position_embeddings", 32768)
         self.rope_theta = get("rope_theta", 10000.0)
@@ -61,6 +65,18 @@ class Architecture:
         self.sandwich_norm = get("sandwich_norm", False)
         self.clip = get("clip_block_output")
         self.packing, self.gates = self._gates(config)
+
+        self.experts = get("num_experts", get("num_local_experts", 0))
+        self.experts_per_token = get("num_experts_per_tok", 0)
+        self.expert_width = get("moe_intermediate_size", 0)
+        self.norm_topk = get("norm_topk_prob", is_next)
+        self.shared_width = get("shared_expert_intermediate_size", 0)
+        self.shared_gate = get("shared_expert_gate", True)
+        self.sparse_step = get("decoder_sparse_step", 1)
+        self.dense_layers = get("mlp_only_layers") or []
+
+    def is_sparse(self, layer):
+        return self.experts > 0 and layer not in self.dense_layers and (layer + 1) % self.sparse_step == 0
 
     def _gates(self, config):
         """How gates are stored ("group", "head" or None: tensors of their own), and what they are."""
@@ -107,15 +123,30 @@ class Architecture:
         found = {
             "input_layernorm.weight": ("norm", (self.hidden,)),
             "post_attention_layernorm.weight": ("norm", (self.hidden,)),
-            "mlp.gate_proj.weight": ("weight", (self.feed_forward, self.hidden)),
-            "mlp.up_proj.weight": ("weight", (self.feed_forward, self.hidden)),
-            "mlp.down_proj.weight": ("weight", (self.hidden, self.feed_forward)),
         }
+        found.update(self._sparse_parameters() if self.is_sparse(layer) else self._mlp_parameters("mlp.", self.feed_forward))
         if self.sandwich_norm:
             found["attn_output_norm.weight"] = ("norm", (self.hidden,))
             found["mlp_output_norm.weight"] = ("norm", (self.hidden,))
         for name, kind_and_shape in self._attention_parameters(layer).items():
             found[f"self_attn.{name}"] = kind_and_shape
+        return found
+
+    def _mlp_parameters(self, prefix, width):
+        return {
+            f"{prefix}gate_proj.weight": ("weight", (width, self.hidden)),
+            f"{prefix}up_proj.weight": ("weight", (width, self.hidden)),
+            f"{prefix}down_proj.weight": ("weight", (self.hidden, width)),
+        }
+
+    def _sparse_parameters(self):
+        found = {"mlp.gate.weight": ("router", (self.experts, self.hidden))}
+        for expert in range(self.experts):
+            found.update(self._mlp_parameters(f"mlp.experts.{expert}.", self.expert_width))
+        if self.shared_width > 0:
+            found.update(self._mlp_parameters("mlp.shared_expert.", self.shared_width))
+            if self.shared_gate:
+                found["mlp.shared_expert_gate.weight"] = ("gate_weight", (1, self.hidden))
         return found
 
     def _attention_parameters(self, layer):

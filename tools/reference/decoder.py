@@ -5,7 +5,8 @@ two are unlikely to be wrong in the same way. Two things are taken from the C++ 
 of parameters and keys, and how controls combine (per-head norm, SiLU, g1; sandwich norm, clip). It works on the tensors
 as a checkpoint stores them, packed gates included.
 
-Shapes: T tokens, D hidden, H query heads, K key/value heads, G = H / K, hd head_dim, R rotary channels, V vocabulary.
+Shapes: T tokens, D hidden, H query heads, K key/value heads, G = H / K, hd head_dim, R rotary channels, V vocabulary,
+E experts.
 """
 
 import math
@@ -95,10 +96,11 @@ class Decoder:
         self.stored = stored
         self.gates = []  # g1 gate values of the last pass, [T, H, hd or 1] per gated layer
         self.clipped = []  # every value that a clip saw in the last pass
+        self.routers = []  # scores [T, E] of the last pass's routers
 
     def forward(self, ids):
         """→ logits [T, V], hidden [L + 1, T, D]: the embedding, then each block's output."""
-        self.gates, self.clipped = [], []
+        self.gates, self.clipped, self.routers = [], [], []
         embedding = self.stored["model.embed_tokens.weight"]
         hidden = [embedding[ids]]
         self.cos, self.sin = rope_tables(self.architecture, len(ids), embedding.dtype)
@@ -111,7 +113,8 @@ class Decoder:
         prefix = f"model.layers.{layer}."
         attended = self.attention(layer, self.norm(prefix + "input_layernorm", x))
         x = x + self.finished(prefix + "attn_output_norm", attended)
-        fed = self.mlp(prefix + "mlp.", self.norm(prefix + "post_attention_layernorm", x))
+        feed = self.experts if self.architecture.is_sparse(layer) else self.mlp
+        fed = feed(prefix + "mlp.", self.norm(prefix + "post_attention_layernorm", x))
         return x + self.finished(prefix + "mlp_output_norm", fed)
 
     def finished(self, norm, y):
@@ -126,6 +129,39 @@ class Decoder:
     def mlp(self, prefix, x):
         gate, up = self.linear(prefix + "gate_proj", x), self.linear(prefix + "up_proj", x)
         return self.linear(prefix + "down_proj", functional.silu(gate) * up)
+
+    def experts(self, prefix, x):
+        """Every expert for every token, weighed: those that were not chosen by zero."""
+        a = self.architecture
+        scores = self.linear(prefix + "gate", x)
+        self.routers.append(scores)
+        probabilities = scores.softmax(dim=-1)
+        weights = torch.zeros_like(probabilities).scatter(-1, self.chosen(scores), 1.0) * probabilities
+        if a.norm_topk:
+            weights = weights / weights.sum(dim=-1, keepdim=True)
+        outputs = torch.stack([self.mlp(f"{prefix}experts.{expert}.", x) for expert in range(a.experts)], dim=1)
+        y = (weights[:, :, None] * outputs).sum(dim=1)
+        if a.shared_width > 0:
+            shared = self.mlp(prefix + "shared_expert.", x)
+            if a.shared_gate:
+                shared = torch.sigmoid(self.linear(prefix + "shared_expert_gate", x)) * shared
+            y = y + shared
+        return y
+
+    def chosen(self, scores):
+        return scores.topk(self.architecture.experts_per_token, dim=-1).indices
+
+    def balance_losses(self):
+        """Per router: E · sum of f_i P_i, f_i the share of all choices, which is a constant, P_i the mean probability."""
+        losses = []
+        for scores in self.routers:
+            counts = torch.zeros_like(scores).scatter(-1, self.chosen(scores), 1.0).sum(dim=0)
+            shares = (counts / counts.sum()).detach()
+            losses.append(scores.shape[-1] * (shares * scores.softmax(dim=-1).mean(dim=0)).sum())
+        return losses
+
+    def z_losses(self):
+        return [scores.logsumexp(dim=-1).pow(2).mean() for scores in self.routers]
 
     def attention(self, layer, x):
         """x is the block's input after its norm: projections and gates see the same."""

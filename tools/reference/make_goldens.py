@@ -5,7 +5,8 @@
 
 Needs Debian's python3-torch. Per variant: config.json, model.safetensors and expected.safetensors, which holds
 input_ids, logits, hidden, gates (g1 only), loss and grad.PARAMETER of every parameter, gates apart from q_proj even
-where the checkpoint packs them. Computed in f64 from weights that f32 holds exactly, stored as F32. The line printed
+where the checkpoint packs them. With experts there is "auxiliary", the routers' losses with coefficients BALANCE and Z,
+which the gradients are of as well. Computed in f64 from weights that f32 holds exactly, stored as F32. The line printed
 for a variant says how far the same computation in f32 is off: what a tolerance has to allow for.
 """
 
@@ -25,6 +26,7 @@ from variants import VARIANTS
 
 OUT = Path(__file__).resolve().parents[2] / "tests" / "golden" / "variants"
 TOKENS = 9
+BALANCE, Z = 0.5, 0.125  # coefficients of the routers' losses: large enough to show
 
 
 def distribution(architecture, kind, shape):
@@ -40,6 +42,7 @@ def distribution(architecture, kind, shape):
         "bias": 0.5,
         "gate_weight": 2.0 / math.sqrt(shape[-1]),
         "gate_constant": 2.0,
+        "router": 2.0 / math.sqrt(shape[-1]),
     }[kind]
 
 
@@ -69,15 +72,30 @@ def check_clipping(decoder):
         assert beyond.abs().min() > 1e-4, "a value lies on the limit; choose another"
 
 
+def check_routers(decoder):
+    """No choice so close that f32 may make another."""
+    for scores in decoder.routers:
+        ordered = scores.detach().sort(dim=-1, descending=True).values
+        k = decoder.architecture.experts_per_token
+        if k < ordered.shape[-1]:
+            margin = (ordered[:, k - 1] - ordered[:, k]).min().item()
+            assert margin > 1e-3, f"a router decides by {margin:.1e}; choose another name"
+
+
 def computed(architecture, parameters, ids, dtype):
     """All that is expected of a model, in the given precision."""
     leaves = {name: value.to(dtype).requires_grad_() for name, value in parameters.items()}
     decoder = Decoder(architecture, stored_tensors(architecture, leaves))
     logits, hidden = decoder.forward(ids)
     loss = cross_entropy(logits[:-1], ids[1:])
+    results = {"logits": logits, "hidden": hidden, "loss": loss}
+    if decoder.routers:
+        results["auxiliary"] = BALANCE * sum(decoder.balance_losses()) + Z * sum(decoder.z_losses())
+        results["router"] = torch.stack(decoder.routers).softmax(dim=-1)
+        loss = loss + results["auxiliary"]
     loss.backward()
     check_clipping(decoder)
-    results = {"logits": logits, "hidden": hidden, "loss": loss}
+    check_routers(decoder)
     if decoder.gates:
         results["gates"] = torch.stack(decoder.gates)
     for name, leaf in leaves.items():
@@ -92,7 +110,7 @@ def rounding(exact, rough):
         difference = (value - rough[name].double()).abs().max().item()
         kind = name.split(".")[0]
         if kind == "grad":
-            difference /= value.abs().max().item()
+            difference /= max(value.abs().max().item(), 1e-30)  # an expert that nobody chose has zeros
         worst[kind] = max(worst.get(kind, 0.0), difference)
     return worst
 

@@ -1,4 +1,4 @@
-"""The goldens by name: each a config.json. Tiny, so that all files together stay below 2 MB.
+"""The goldens by name: each a config.json. Tiny, so that all files together stay below 2.5 MB.
 
 No size equals another one that it could be mistaken for. eps and rope_theta are far from the usual values: with those,
 ten channels and nine tokens would not show a wrong one.
@@ -167,6 +167,19 @@ PACKED = {
     "packed_per_head_bias": model(attn_output_gate=True, qkv_bias=True),
 }
 
+# Six experts of width 5, of which some get no token. Sparse layers between dense ones, with and without what is shared.
+EXPERTS = {"model_type": "qwen3_moe", "num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 5}
+MOE = {
+    "moe_normalised": model(**EXPERTS, norm_topk_prob=True),
+    "moe_raw_top3": model(**{**EXPERTS, "num_experts_per_tok": 3}, norm_topk_prob=False, tie_word_embeddings=False),
+    "moe_gated": model(**EXPERTS, norm_topk_prob=True, elementwise_attn_output_gate=True),
+    "moe_all_positions": model(**EXPERTS, norm_topk_prob=True, gates=[{"position": f"g{n}"} for n in range(1, 6)]),
+    "moe_between_dense": model(**EXPERTS, num_hidden_layers=4, decoder_sparse_step=2, mlp_only_layers=[3]),
+    "moe_shared": model(**EXPERTS, norm_topk_prob=True, shared_expert_intermediate_size=7),
+    "moe_shared_ungated": model(**EXPERTS, shared_expert_intermediate_size=7, shared_expert_gate=False),
+    "qwen2_moe": {**family("qwen2_moe", shared_expert_intermediate_size=7), **EXPERTS, "model_type": "qwen2_moe"},
+}
+
 VARIANTS = {
     **POSITIONS,
     **GRANULARITY,
@@ -182,4 +195,5 @@ VARIANTS = {
     **ROPE,
     **FAMILIES,
     **PACKED,
+    **MOE,
 }

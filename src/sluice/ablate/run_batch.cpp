@@ -76,6 +76,7 @@ void RunBatch::change(const TapName& name, const Tensor& value) const {
   SequenceRows rows{.name = name,
                     .heads = shape.rank() == 3 ? shape[1] : 1,
                     .channels = shape[shape.rank() - 1],
+                    .has_heads = shape.rank() == 3,
                     .sequence = chunk_};
   for (size_t s = 0; s < members_.size(); ++s) {
     if (!is_changed(members_[s], name)) continue;

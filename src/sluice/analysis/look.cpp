@@ -36,7 +36,7 @@ class LookProbe : public Probe {
     const bool key = look_.key == 0 ? name.point == points::kSink : name.point == points::kProbs;
     const bool before_gate = name.point == points::kMixed && is_scaled(name.layer);
     return key || before_gate || name.point == points::kEntropy || activation_at(name) != nullptr ||
-           position_at(name) != nullptr;
+           position_at(name) != nullptr || name.point == points::kRouter || name.point == points::kExperts;
   }
 
   Tensor visit(const Context& context, const TapName& name, const Tensor& value) override {
@@ -46,6 +46,8 @@ class LookProbe : public Probe {
     if (name.point == points::kMixed) add_mixed(name.layer, value);
     if (name.point == points::kGated && is_scaled(name.layer))
       add_after_gate(entry_of(look_.sparsity, name.layer), value);
+    if (name.point == points::kRouter) add_router(entry_of(look_.experts, name.layer), value);
+    if (name.point == points::kExperts) add_choices(entry_of(look_.experts, name.layer), value);
     if (ActivationMeasure* measure = activation_at(name))
       add_activations(entry_of(measure->layers, name.layer), value, sequences_);
     if (const GatePositionRow* position = position_at(name)) add_gate(*position, name.layer, value);

@@ -9,6 +9,7 @@
 
 #include "sluice/analysis/activation_measure.h"
 #include "sluice/analysis/attention_measure.h"
+#include "sluice/analysis/experts_measure.h"
 #include "sluice/analysis/gate_measure.h"
 #include "sluice/analysis/gate_relations.h"
 #include "sluice/analysis/sparsity_measure.h"
@@ -40,6 +41,7 @@ struct Look {
   std::vector<ActivationMeasure> activations = {};  // in the order of kActivationPoints
   std::vector<SparsityLayer> sparsity = {};         // where a gate at g1 multiplies attention's output
   std::vector<GateLayerRelations> relations = {};   // of the gate at g1, if there is one
+  std::vector<ExpertsLayer> experts = {};           // of sparse layers
 
   // The gate at g1; null if there is none.
   const GateMeasure* output_gate() const;

@@ -172,21 +172,23 @@ ordered_json to_json(const Look& look) {
   const Perplexity& result = look.perplexity;
   ordered_json gates = ordered_json::array();
   for (const GateMeasure& gate : look.gates) gates.push_back(gate_json(gate));
-  return {{"model", look.model},
-          {"sequences", look.sequences},
-          {"length", look.length},
-          {"tokens", look.tokens},
-          {"first_tokens", look.first_tokens},
-          {"dtype", weight_type_name(look.dtype)},
-          {"bos", name_of(look.begin_of_text)},
-          {"nll", result.nll},
-          {"ppl", result.ppl},
-          {"ci95", to_json(result.ci95)},
-          {"gates", std::move(gates)},
-          {"attention", attention_json(look)},
-          {"activations", activations_json(look)},
-          {"sparsity", sparsity_json(look)},
-          {"relations", relations_json(look)}};
+  ordered_json json = {{"model", look.model},
+                       {"sequences", look.sequences},
+                       {"length", look.length},
+                       {"tokens", look.tokens},
+                       {"first_tokens", look.first_tokens},
+                       {"dtype", weight_type_name(look.dtype)},
+                       {"bos", name_of(look.begin_of_text)},
+                       {"nll", result.nll},
+                       {"ppl", result.ppl},
+                       {"ci95", to_json(result.ci95)},
+                       {"gates", std::move(gates)},
+                       {"attention", attention_json(look)},
+                       {"activations", activations_json(look)},
+                       {"sparsity", sparsity_json(look)},
+                       {"relations", relations_json(look)}};
+  if (!look.experts.empty()) json["experts"] = to_json(look.experts);
+  return json;
 }
 
 }  // namespace sluice

@@ -26,7 +26,8 @@ void PulseProbe::begin_pass(const PassTokens& tokens) {
 }
 
 bool PulseProbe::wants(const TapName& name) const {
-  return name.point == points::kSink || name.point == points::kResidual || name.point == points::kGate;
+  return name.point == points::kSink || name.point == points::kResidual || name.point == points::kGate ||
+         name.point == points::kRouter || name.point == points::kExperts;
 }
 
 Tensor PulseProbe::visit(const Context& /*context*/, const TapName& name, const Tensor& value) {
@@ -34,6 +35,10 @@ Tensor PulseProbe::visit(const Context& /*context*/, const TapName& name, const 
     add_key_attention(entry_of(attention_, name.layer), value, pass_);
   } else if (name.point == points::kResidual) {
     add_activations(entry_of(activations_, name.layer), value, pass_);
+  } else if (name.point == points::kRouter) {
+    add_router(entry_of(experts_, name.layer), value);
+  } else if (name.point == points::kExperts) {
+    add_choices(entry_of(experts_, name.layer), value);
   } else {
     for (const float gate : value.values<float>()) {
       gate_sum_ += gate;
@@ -59,6 +64,7 @@ Pulse PulseProbe::pulse() const {
   pulse.sink_floor = ratio(floor_, sequences_);
   pulse.gate_mean = ratio(gate_sum_, gate_count_);
   pulse.gate_closed = ratio(static_cast<double>(gate_closed_), gate_count_);
+  if (!experts_.empty()) pulse.experts = pulse_of(experts_);
   return pulse;
 }
 
@@ -71,6 +77,12 @@ nlohmann::ordered_json to_json(const Pulse& pulse) {
   if (pulse.gated) {
     json["gate_mean"] = pulse.gate_mean;
     json["gate_below_0.1"] = pulse.gate_closed;
+  }
+  if (pulse.experts) {
+    json["expert_load_entropy"] = pulse.experts->load_entropy;
+    json["expert_largest_load"] = pulse.experts->largest_load;
+    json["router_entropy"] = pulse.experts->router_entropy;
+    json["dead_experts"] = pulse.experts->dead;
   }
   return json;
 }
@@ -89,6 +101,11 @@ Pulse read_pulse(const Json& json) {
     pulse.gate_mean = number("gate_mean");
     pulse.gate_closed = number("gate_below_0.1");
   }
+  if (json.contains("expert_load_entropy"))
+    pulse.experts = {.load_entropy = number("expert_load_entropy"),
+                     .largest_load = number("expert_largest_load"),
+                     .router_entropy = number("router_entropy"),
+                     .dead = json.integer_or("dead_experts", 0, {.min = 0})};
   return pulse;
 }
 

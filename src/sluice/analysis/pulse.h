@@ -1,12 +1,14 @@
 // The few figures that tell a gated model from a baseline at a glance: attention sink, massive activation,
-// gates. Collected while sequences pass; nothing is kept.
+// gates, the load of experts. Collected while sequences pass; nothing is kept.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <vector>
 
 #include "sluice/analysis/activation_measure.h"
 #include "sluice/analysis/attention_measure.h"
+#include "sluice/analysis/experts_measure.h"
 #include "sluice/base/json.h"
 #include "sluice/data/packed_sequences.h"
 #include "sluice/model/decoder.h"
@@ -21,11 +23,12 @@ struct Pulse {
   double max_activation = 0;  // mean over layers of the largest |block output|
   bool gated = false;
   double gate_mean = 0;
-  double gate_closed = 0;  // share below 0.1
+  double gate_closed = 0;                    // share below 0.1
+  std::optional<ExpertsPulse> experts = {};  // none: the model has none
   int64_t sequences = 0, tokens = 0;
 };
 
-// Without the gates' figures if there is no gate.
+// Without the figures of gates or experts if there are none.
 nlohmann::ordered_json to_json(const Pulse& pulse);
 
 // Of such an object, which may have more. Numbers that it does not have are NaN: older versions wrote fewer.
@@ -49,6 +52,7 @@ class PulseProbe : public Probe {
   Sequences pass_;  // of the pass that is under way
   std::vector<AttentionLayer> attention_;
   std::vector<ActivationLayer> activations_;
+  std::vector<ExpertsLayer> experts_;
   double floor_ = 0;  // sum over sequences
   int64_t sequences_ = 0, tokens_ = 0;
   double gate_sum_ = 0;

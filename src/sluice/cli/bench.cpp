@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include "sluice/base/error.h"
 #include "sluice/bench/ablate.h"
 #include "sluice/bench/look.h"
 #include "sluice/bench/model.h"
+#include "sluice/bench/moe.h"
 #include "sluice/bench/neighbour.h"
 #include "sluice/bench/peaks.h"
 #include "sluice/bench/table.h"
@@ -30,6 +32,19 @@ bench::ModelRequest model_request(const BenchOptions& options, const Session& se
           .nonfinite = options.weights.nonfinite()};
 }
 
+bench::MoeRequest moe_request(const BenchOptions& options, const Session& session) {
+  bench::MoeRequest request{.precision = session.options.dtype == "f32" ? Precision::F32 : Precision::Bf16,
+                            .repetitions = options.repetitions()};
+  const std::vector<bench::CaseShape> shapes = options.case_shapes();
+  if (shapes.size() > 1) throw usage_error({.where = "bench moe", .what = "takes one --shape"});
+  if (!shapes.empty()) {
+    request.tokens = shapes.front().a;
+    request.hidden = shapes.front().b;
+    request.width = shapes.front().c;
+  }
+  return request;
+}
+
 // A run's configuration, or a default one that is made of the changes.
 template <class Default>
 RunConfig run_config(const BenchOptions& options, const Session& session, const Default& make) {
@@ -50,6 +65,8 @@ void run(const BenchOptions& options, const Session& session) {
   if (what == "gemm") return print_table(bench::measure_gemm);
   if (what == "attention") return print_table(bench::measure_attention);
   if (what == "ops") return print_table(bench::measure_ops);
+  if (what == "moe")
+    return print_result(session, bench::measure_moe(engine, moe_request(options, session), control));
   const auto config = [&](const auto& make) { return run_config(options, session, make); };
   const int repetitions = options.repetitions();
   if (what == "train") {
@@ -91,11 +108,12 @@ Command bench_command() {
           "OpenBLAS in f32 on the same shape. train takes whole steps on random tokens and counts three "
           "times the arithmetic of the forward pass: products with weights, and attention to earlier "
           "tokens. neighbour takes steps alone and beside a process that keeps one core busy, in turns, "
-          "and tells how much slower the latter are. ablate breaks a model in "
+          "and tells how much slower the latter are. moe runs 64 experts, 8 for each of 512 tokens, in turns "
+          "with one dense product of as many operations. ablate breaks a model in "
           "the ways of a plan, all gates, constants, layers and heads, once with runs that share what they "
           "have in common and once with each run on its own.",
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
-                   "sluice bench attention --threads 1 --json",
+                   "sluice bench attention --threads 1 --json", "sluice bench moe",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
                    "sluice bench decode path/to/model --dtype int8",
                    "sluice bench look path/to/model --dtype bf16",
@@ -103,7 +121,7 @@ Command bench_command() {
                    "sluice bench train --json", "sluice bench train tiny-elementwise --set batch_tokens=8192",
                    "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
       .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
-                        "attention, ops, train and neighbour, else f32)",
+                        "attention, ops, moe, train and neighbour, else f32)",
                 .words = {"f32", "bf16", "int8"}},
       .declare = [](Options& options) -> Action {
         auto target = std::make_shared<BenchOptions>();

@@ -23,6 +23,7 @@ const std::vector<Part> kParts = {
     {"gemm", "products of a layer", {Takes::Repeat, Takes::Shape}, "MxNxK"},
     {"attention", "", {Takes::Repeat, Takes::Shape}, "HEADSxTOKENSxSIZE"},
     {"ops", "what is bounded by memory", {Takes::Repeat, Takes::Shape}, "TOKENSxHIDDENxVOCABULARY"},
+    {"moe", "experts beside a dense product", {Takes::Repeat, Takes::Shape}, "TOKENSxHIDDENxWIDTH"},
     {"prefill", "reading a prompt", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"decode", "generating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"look", "measuring gates and attention beside evaluating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
@@ -91,7 +92,8 @@ void declare(Options& options, BenchOptions& target) {
       {.name = "--shape",
        .value = "AxBxC",
        .text = "Instead of the usual shapes, may be repeated: MxNxK (gemm), heads x tokens x head "
-               "size (attention), tokens x hidden x vocabulary (ops)"},
+               "size (attention), tokens x hidden x vocabulary (ops), tokens x hidden x width of an expert "
+               "(moe, once)"},
       target.shapes);
   options.list({.name = "--data", .value = "FILE...", .text = "Text for the tokenizer to encode"},
                target.data);

@@ -19,10 +19,12 @@ class NonFiniteWatch : public Probe {
     if (other_ != nullptr) other_->begin_pass(tokens);
   }
 
-  // What can only be read is computed for whoever looks, and would only take time.
+  // What can only be read is computed for whoever looks, and would only take time. Outputs of experts are
+  // spread over all of them, which may not fit into memory, and mlp.out has what is wrong with them.
   bool wants(const TapName& name) const override {
     const auto* point = std::ranges::find(points::kAll, name.point, &TapPoint::name);
-    return point == points::kAll.end() || point->access == TapAccess::Change || other_wants(name);
+    if (point == points::kAll.end() || other_wants(name)) return true;
+    return point->access == TapAccess::Change && point->axes != TapAxes::ExpertOutputs;
   }
 
   Tensor visit(const Context& context, const TapName& name, const Tensor& value) override {

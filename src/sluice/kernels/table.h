@@ -14,6 +14,7 @@
 #include "sluice/kernels/loss.h"
 #include "sluice/kernels/norm.h"
 #include "sluice/kernels/optimizer.h"
+#include "sluice/kernels/softmax.h"
 #include "sluice/kernels/tiles.h"
 
 namespace sluice {
@@ -72,6 +73,9 @@ struct Kernels {
   RangeKernel<GateForward<T>> gate_forward = nullptr;
   RangeKernel<GateBackward<T>> gate_backward = nullptr;
   RangeKernel<GateValues<T>> gate_values = nullptr;
+
+  RangeKernel<SoftmaxForward<T>> softmax_forward = nullptr;
+  RangeKernel<SoftmaxBackward<T>> softmax_backward = nullptr;
 
   RangeKernel<CrossEntropyForward<T>> cross_entropy_forward = nullptr;
   RangeKernel<CrossEntropyBackward<T>> cross_entropy_backward = nullptr;

@@ -62,7 +62,14 @@ struct TileOperands {
 struct TileUnit {
   int64_t a_begin = 0, a_end = 0;
   int64_t b_begin = 0, b_end = 0;
+  // Whether A's last strip is padding alone: its sums may be left out, and nobody looks at them. With the few
+  // rows that an expert has, half a pair is a large share.
+  bool a_half = false;
 };
+
+static inline int64_t a_strips_of(const TileUnit& unit) {
+  return (unit.a_end - unit.a_begin) * kStripsPerPair - (unit.a_half ? 1 : 0);
+}
 
 // 256 × 256 sums are 256 KiB, and 512 of depth of both operands 512 KiB: they fit a second-level cache of 1
 // MiB.

@@ -1,7 +1,5 @@
 #include "sluice/model/architecture.h"
 
-#include "sluice/base/error.h"
-
 namespace sluice {
 namespace {
 
@@ -19,10 +17,10 @@ std::vector<GateSpec> gates_of(const ModelConfig& config, int64_t layer, BlockPa
 
 std::unique_ptr<FeedForward> make_feed_forward(const ModelConfig& config, int64_t layer) {
   const FeedForwardShape shape = feed_forward_shape(config, layer);
-  const auto* mlp = std::get_if<MlpShape>(&shape);
-  if (mlp == nullptr) throw bad_input({.what = "mixture-of-experts models can be counted, but not run yet"});
-  return std::make_unique<Mlp>(*mlp,
-                               GateSet(gates_of(config, layer, BlockPart::FeedForward), config.sizes()));
+  GateSet gates(gates_of(config, layer, BlockPart::FeedForward), config.sizes());
+  if (const auto* experts = std::get_if<ExpertsShape>(&shape))
+    return std::make_unique<Experts>(*experts, std::move(gates));
+  return std::make_unique<Mlp>(std::get<MlpShape>(shape), std::move(gates));
 }
 
 }  // namespace
@@ -38,12 +36,16 @@ AttentionLayerShape attention_shape(const ModelConfig& config, int64_t layer) {
           .gates = gates_of(config, layer, BlockPart::Mixer)};
 }
 
-FeedForwardShape feed_forward_shape(const ModelConfig& config, int64_t /*layer*/) {
-  if (!config.moe) return MlpShape{.hidden = config.hidden, .width = config.feed_forward};
+FeedForwardShape feed_forward_shape(const ModelConfig& config, int64_t layer) {
+  if (!config.has_experts(layer)) return MlpShape{.hidden = config.hidden, .width = config.feed_forward};
+  const MoeConfig& moe = *config.moe;
   return ExpertsShape{.hidden = config.hidden,
-                      .experts = config.moe->experts,
-                      .experts_per_token = config.moe->experts_per_token,
-                      .width = config.moe->expert_width};
+                      .experts = moe.experts,
+                      .experts_per_token = moe.experts_per_token,
+                      .width = moe.expert_width,
+                      .weights = moe.normalised ? ChoiceWeights::Normalised : ChoiceWeights::Raw,
+                      .shared_width = moe.shared_width,
+                      .shared_gate = moe.shared_gate};
 }
 
 BlockShape block_shape(const ModelConfig& config) {
@@ -65,6 +67,7 @@ LayerCounts count_layer(const ModelConfig& config, int64_t layer) {
   LayerCounts counts = block_norm_counts(block_shape(config));
   counts += Attention(attention_shape(config, layer)).counts();
   counts += experts->counts();
+  counts += GateSet(gates_of(config, layer, BlockPart::FeedForward), config.sizes()).counts();
   return counts;
 }
 

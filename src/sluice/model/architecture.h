@@ -6,7 +6,7 @@
 #include "sluice/model/config.h"
 #include "sluice/nn/attention.h"
 #include "sluice/nn/block.h"
-#include "sluice/nn/experts_shape.h"
+#include "sluice/nn/experts.h"
 #include "sluice/nn/mlp.h"
 
 namespace sluice {
@@ -18,10 +18,10 @@ FeedForwardShape feed_forward_shape(const ModelConfig& config, int64_t layer);
 
 BlockShape block_shape(const ModelConfig& config);
 
-// Parameters have names and shapes but no values yet. Bad input for what can be counted, but not run.
+// Parameters have names and shapes but no values yet.
 Block make_block(const ModelConfig& config, int64_t layer);
 
-// Of one layer, also of those that cannot be run.
+// Of one layer, without making it: there may be thousands of experts.
 LayerCounts count_layer(const ModelConfig& config, int64_t layer);
 
 }  // namespace sluice

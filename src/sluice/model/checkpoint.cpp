@@ -134,7 +134,7 @@ std::unique_ptr<Decoder> Checkpoint::load(Engine& engine, DType dtype) && {
   threads_ = engine.threads();
   for (size_t i = 0; i < parts_.size(); ++i) {
     const NamedParameter& named = decoder_->parameters()[i];
-    if (named.shape.rank() == 1) {
+    if (named.shape.rank() == 1 || named.use == MatrixUse::Router) {
       named.parameter->value = read(engine.pool(), i, DType::F32);
     } else {
       load_matrix(engine, i, dtype);

@@ -34,8 +34,9 @@ class Checkpoint {
 
   StoredType stored_type(size_t parameter) const { return store_->info(parts_[parameter].tensor).dtype; }
 
-  // Matrices are kept in `dtype`, norms and biases in F32. With I8 they are quantised, but for an embedding's
-  // table: its rows stay as the file has them, also where the output layer is a quantised copy of it.
+  // Matrices are kept in `dtype`, norms, biases and routers in F32: a router is small, and rounding would
+  // send tokens elsewhere. With I8 they are quantised, but for an embedding's table: its rows stay as the
+  // file has them, also where the output layer is a quantised copy of it.
   std::unique_ptr<Decoder> load(Engine& engine, DType dtype) &&;
 
  private:

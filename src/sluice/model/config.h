@@ -2,6 +2,7 @@
 // them from config.json is config_reader.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -47,6 +48,15 @@ struct MoeConfig {
   int64_t experts = 0;
   int64_t experts_per_token = 0;
   int64_t expert_width = 0;
+  bool normalised = false;                 // the weights of a token's experts sum up to 1
+  int64_t shared_width = 0;                // of an expert that every token goes through; 0: none
+  bool shared_gate = true;                 // a sigmoid of the token scales that one's output
+  int64_t sparse_step = 1;                 // every so many layers has experts, the last of each run
+  std::vector<int64_t> dense_layers = {};  // that have none for all that
+
+  bool in_layer(int64_t layer) const {
+    return (layer + 1) % sparse_step == 0 && std::ranges::find(dense_layers, layer) == dense_layers.end();
+  }
 
   bool operator==(const MoeConfig&) const = default;
 };
@@ -79,7 +89,9 @@ struct ModelConfig {
   bool head_silu = false;           // SiLU on the attention output
   std::optional<double> clip = {};  // block outputs clipped to ±clip
 
-  std::optional<MoeConfig> moe = {};  // none: dense feed-forward
+  std::optional<MoeConfig> moe = {};  // none: every layer has a dense feed-forward part
+
+  bool has_experts(int64_t layer) const { return moe && moe->in_layer(layer); }
 
   BlockSizes sizes() const {
     return {.hidden = hidden, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim};

@@ -46,7 +46,9 @@ constexpr ConfigKey kKeys[] = {
     {"num_local_experts"},
     {"num_experts_per_tok"},
     {"moe_intermediate_size"},
+    {"norm_topk_prob"},
     {"shared_expert_intermediate_size"},
+    {"shared_expert_gate"},
     {"decoder_sparse_step"},
     {"mlp_only_layers"},
     // gates and controls
@@ -113,7 +115,6 @@ constexpr ConfigKey kKeys[] = {
     {"pretraining_tp", kIgnored},
     {"attn_implementation", kIgnored},
     {"_attn_implementation_autoset", kIgnored},
-    {"norm_topk_prob", kIgnored},
     {"output_router_logits", kIgnored},
     {"router_aux_loss_coef", kIgnored},
     // of layers that are refused by layer_types

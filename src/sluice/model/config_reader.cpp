@@ -19,14 +19,17 @@ constexpr IntegerRange kTokens{.min = 1, .max = 1 << 24};  // vocabulary, positi
 constexpr IntegerRange kHidden{.min = 1, .max = 1 << 17};
 constexpr IntegerRange kParts{.min = 1, .max = 1 << 12};  // layers, heads, channels of a head, experts
 constexpr IntegerRange kFeedForward{.min = 1, .max = 1 << 20};
+// Several times those of the largest models. Each is some hundred bytes before a weight is read.
+constexpr int64_t kMostExperts = 1 << 17;
 constexpr IntegerRange kExpertWidth{.min = 1, .max = 1 << 16};
 
-enum class Family { Qwen3, Qwen2, Llama, Mistral, Qwen3Next };
+enum class Family { Qwen3, Qwen2, Qwen2Moe, Llama, Mistral, Qwen3Next };
 
 Family family_of(const Json& json) {
   return json.choice<Family>("model_type", {{"qwen3", Family::Qwen3},
                                             {"qwen3_moe", Family::Qwen3},
                                             {"qwen2", Family::Qwen2},
+                                            {"qwen2_moe", Family::Qwen2Moe},
                                             {"llama", Family::Llama},
                                             {"mistral", Family::Mistral},
                                             {"qwen3_next", Family::Qwen3Next}});
@@ -39,24 +42,45 @@ std::optional<Json> experts_of(const Json& json) {
   return {};
 }
 
-std::optional<MoeConfig> read_moe(const Json& json) {
+std::vector<int64_t> read_dense_layers(const Json& json, int64_t layers) {
+  std::vector<int64_t> list;
+  if (!json.contains("mlp_only_layers")) return list;
+  for (const Json& layer : json.at("mlp_only_layers").array())
+    list.push_back(layer.integer({.min = 0, .max = layers - 1}));
+  return list;
+}
+
+// Two families have a shared expert unless they say 0; how wide theirs is when they say nothing differs
+// between versions of their code.
+void read_shared_expert(const Json& json, Family family, MoeConfig& moe) {
+  constexpr const char* kKey = "shared_expert_intermediate_size";
+  const bool usual = family == Family::Qwen2Moe || family == Family::Qwen3Next;
+  const IntegerRange range{.min = 0, .max = kFeedForward.max};
+  moe.shared_width = usual ? json.integer(kKey, range) : json.integer_or(kKey, 0, range);
+  moe.shared_gate = json.boolean_or("shared_expert_gate", true);
+}
+
+std::optional<MoeConfig> read_moe(const Json& json, Family family, int64_t layers) {
   const std::optional<Json> experts = experts_of(json);
   if (!experts) return {};
   if (json.integer_or("num_local_experts", experts->integer()) != experts->integer())
     throw json.at("num_local_experts").unexpected(fmt::format("{}, as num_experts", experts->integer()));
-  if (json.integer_or("shared_expert_intermediate_size", 0) != 0) {
-    throw json.at("shared_expert_intermediate_size").unexpected("0", "shared experts are not supported");
-  }
-  if (json.integer_or("decoder_sparse_step", 1) != 1) {
-    throw json.at("decoder_sparse_step").unexpected("1", "every layer must have experts");
-  }
-  if (json.contains("mlp_only_layers") && !json.at("mlp_only_layers").array().empty()) {
-    throw json.at("mlp_only_layers").unexpected("an empty array", "every layer must have experts");
-  }
   MoeConfig moe{.experts = experts->integer(kParts),
                 .expert_width = json.integer("moe_intermediate_size", kExpertWidth)};
+  if (moe.experts * layers > kMostExperts)
+    throw experts->unexpected(fmt::format("at most {} in all layers together", kMostExperts));
   moe.experts_per_token = json.integer("num_experts_per_tok", {.min = 1, .max = moe.experts});
+  moe.normalised = json.boolean_or("norm_topk_prob", family == Family::Qwen3Next);
+  moe.sparse_step = json.integer_or("decoder_sparse_step", 1, kParts);
+  moe.dense_layers = read_dense_layers(json, layers);
+  read_shared_expert(json, family, moe);
   return moe;
+}
+
+bool has_dense_layer(const ModelConfig& config) {
+  for (int64_t layer = 0; layer < config.layers; ++layer)
+    if (!config.has_experts(layer)) return true;
+  return false;
 }
 
 // Older tokens than so many are not attended to. None: all are, in every layer.
@@ -104,7 +128,7 @@ void refuse_other_attention(const Json& json, Family family, const ModelConfig& 
     throw json.at("full_attention_interval").unexpected("1", "linear-attention layers are not supported");
 }
 
-void read_sizes(const Json& json, ModelConfig& config) {
+void read_sizes(const Json& json, Family family, ModelConfig& config) {
   config.vocabulary = json.integer("vocab_size", kTokens);
   config.hidden = json.integer("hidden_size", kHidden);
   config.layers = json.integer("num_hidden_layers", kParts);
@@ -119,11 +143,20 @@ void read_sizes(const Json& json, ModelConfig& config) {
         .unexpected(fmt::format("a multiple of num_attention_heads, {}", config.heads), "or give head_dim");
   }
   config.head_dim = json.integer_or("head_dim", config.hidden / config.heads, kParts);
-  config.moe = read_moe(json);
-  if (!config.moe || json.contains("intermediate_size")) {
+  config.moe = read_moe(json, family, config.layers);
+  if (has_dense_layer(config) || json.contains("intermediate_size")) {
     config.feed_forward = json.integer("intermediate_size", kFeedForward);
   }
   config.positions = json.integer_or("max_position_embeddings", 32768, kTokens);
+}
+
+// attention_bias is of all four projections. So is the official code's qkv_bias, but in Qwen2 MoE it says
+// what it means, and is true if it is not there.
+void read_biases(const Json& json, Family family, ModelConfig& config) {
+  const bool all = json.boolean_or("attention_bias", false);
+  const bool named = json.boolean_or("qkv_bias", family == Family::Qwen2Moe);
+  config.qkv_bias = all || named || family == Family::Qwen2;
+  config.o_bias = all || (named && family != Family::Qwen2Moe);
 }
 
 // One id, or a list of them.
@@ -154,7 +187,7 @@ ModelConfig read_model_config(const Json& json) {
   check_config_keys(json);
   const Family family = family_of(json);
   ModelConfig config;
-  read_sizes(json, config);
+  read_sizes(json, family, config);
   refuse_other_attention(json, family, config);
   if (json.contains("bos_token_id")) config.begin_of_text = json.integer("bos_token_id");
   config.end_of_text = read_end_of_text(json, config.vocabulary);
@@ -164,9 +197,7 @@ ModelConfig read_model_config(const Json& json) {
   config.norm_style = family == Family::Qwen3Next ? WeightStyle::OnePlus : WeightStyle::Plain;
   config.qk_norm = json.boolean_or("use_qk_norm", family == Family::Qwen3 || family == Family::Qwen3Next);
   config.sandwich_norm = json.boolean_or("sandwich_norm", false);
-  const bool bias = json.boolean_or("attention_bias", false) || json.boolean_or("qkv_bias", false);
-  config.qkv_bias = bias || family == Family::Qwen2;
-  config.o_bias = bias;
+  read_biases(json, family, config);
   read_rope(json, family == Family::Qwen3Next ? 0.25 : 1.0, config);
   config.head_norm = json.boolean_or("sdpa_norm", false);
   config.head_silu = json.boolean_or("sdpa_silu", false);

@@ -23,6 +23,7 @@ struct WrittenFamily {
 
 WrittenFamily family_for(const ModelConfig& config) {
   if (config.norm_style == WeightStyle::OnePlus) return {"qwen3_next", "Qwen3NextForCausalLM"};
+  if (config.moe && config.qkv_bias && !config.o_bias) return {"qwen2_moe", "Qwen2MoeForCausalLM"};
   if (config.moe) return {"qwen3_moe", "Qwen3MoeForCausalLM"};
   if (config.qkv_bias && !config.o_bias) return {"qwen2", "Qwen2ForCausalLM"};
   const bool plain = config.gates.empty() && !config.head_norm && !config.head_silu && !config.clip &&
@@ -108,22 +109,33 @@ void add_gates(const ModelConfig& config, Object& json) {
   }
 }
 
+void add_experts(const MoeConfig& moe, Object& json) {
+  json["num_experts"] = moe.experts;
+  json["num_experts_per_tok"] = moe.experts_per_token;
+  json["moe_intermediate_size"] = moe.expert_width;
+  json["norm_topk_prob"] = moe.normalised;
+  json["decoder_sparse_step"] = moe.sparse_step;
+  json["mlp_only_layers"] = moe.dense_layers;
+  json["shared_expert_intermediate_size"] = moe.shared_width;
+  if (!moe.shared_gate) json["shared_expert_gate"] = false;
+}
+
 void add_feed_forward(const ModelConfig& config, Object& json) {
   if (config.feed_forward > 0) json["intermediate_size"] = config.feed_forward;
   if (config.moe) {
-    json["num_experts"] = config.moe->experts;
-    json["num_experts_per_tok"] = config.moe->experts_per_token;
-    json["moe_intermediate_size"] = config.moe->expert_width;
+    add_experts(*config.moe, json);
   } else if (config.norm_style == WeightStyle::OnePlus) {
     json["num_experts"] = 0;  // that family has experts unless it is told otherwise
   }
 }
 
-// The official code reads qkv_bias for all four projections, the others attention_bias; Qwen2 knows neither.
+// The official code reads qkv_bias for all four projections, the others attention_bias; Qwen2 knows neither,
+// Qwen2 MoE has qkv_bias for three of them.
 void add_biases(const ModelConfig& config, Object& json) {
   SLUICE_ASSERT(config.qkv_bias || !config.o_bias, "config_json: a bias on o_proj alone");
   json["attention_bias"] = config.o_bias;
   if (config.gate_layout == GateLayout::PackedPerGroup) json["qkv_bias"] = config.o_bias;
+  if (json["model_type"] == "qwen2_moe") json["qkv_bias"] = true;
 }
 
 void add_controls(const ModelConfig& config, Object& json) {

@@ -82,8 +82,9 @@ constexpr std::array kCarriedFiles = {"tokenizer.json",
                                       "chat_template.jinja"};
 
 // Keys of config.json that the decoder has no use for, but others may.
-constexpr std::array kCarriedKeys = {"bos_token_id", "pad_token_id",      "initializer_range", "torch_dtype",
-                                     "dtype",        "attention_dropout", "use_cache"};
+constexpr std::array kCarriedKeys = {
+    "bos_token_id",      "pad_token_id", "initializer_range",    "torch_dtype",         "dtype",
+    "attention_dropout", "use_cache",    "output_router_logits", "router_aux_loss_coef"};
 
 const char* torch_name(StoredType type) {
   return type == StoredType::F32 ? "float32" : type == StoredType::BF16 ? "bfloat16" : "float16";

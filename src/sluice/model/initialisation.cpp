@@ -20,6 +20,7 @@ double starting_std(const NamedParameter& named, const Initialisation& start, in
   if (named.role != ParameterRole::Matrix) return named.std;
   switch (named.use) {
     case MatrixUse::Inner:
+    case MatrixUse::Router:
       return usual_std(named, start);
     case MatrixUse::AttentionOutput:
       return start.attention_output * residual_std(named, start, layers);

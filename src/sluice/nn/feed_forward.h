@@ -1,5 +1,5 @@
-// The half of a block that works on each token by itself: the MLP today. A new kind (experts) is a type of
-// its own beside nn/mlp.h, and a case in model/architecture.cpp; a router's loss is its auxiliary_loss.
+// The half of a block that works on each token by itself: the MLP, or experts. A new kind is a type of its
+// own beside nn/mlp.h, and a case in model/architecture.cpp; a router's loss is its auxiliary_loss.
 #pragma once
 
 #include "sluice/nn/counts.h"

@@ -15,7 +15,7 @@ inline constexpr double kUsualStd = 0.02;  // initializer_range of the published
 enum class ParameterRole { Matrix, Norm, Bias, GateConstant };
 
 // What a matrix does, where that matters for how it starts.
-enum class MatrixUse { Inner, AttentionOutput, FeedForwardOutput, Embedding, Output, Gate };
+enum class MatrixUse { Inner, AttentionOutput, FeedForwardOutput, Embedding, Output, Gate, Router };
 
 // A parameter with its shape; its own name is the one under which checkpoints know it, gates stored as
 // tensors of their own.

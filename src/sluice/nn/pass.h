@@ -22,11 +22,14 @@ struct DecoderState {
   std::vector<std::unique_ptr<LayerState>> layers = {};
 };
 
+struct RouterTraining;  // nn/expert_loads.h
+
 // Where a batch's tokens stand.
 struct Pass {
   Sequences sequences;
   Rotary rotary;
   DecoderState* state = nullptr;  // none: every sequence begins here; else there is one, which goes on
+  const RouterTraining* routers = nullptr;  // none: nobody asks for a loss of theirs
 
   int64_t past() const { return state == nullptr ? 0 : state->tokens; }  // tokens of earlier passes
 };

@@ -11,7 +11,7 @@
 namespace sluice {
 
 // What a value has for each token. Shapes: N tokens, D hidden, H query heads, K key/value heads, hd head_dim,
-// V vocabulary.
+// V vocabulary, E experts.
 enum class TapAxes {
   Hidden,         // [N, D]
   QueryHeads,     // [N, H, hd]
@@ -20,6 +20,9 @@ enum class TapAxes {
   PerHead,        // [N, H]
   Probabilities,  // [H, T, T] for each sequence
   Vocabulary,     // [N, V]
+  Experts,        // [N, E]
+  ExpertOutputs,  // [N, E, D]
+  Token,          // [N, 1]
 };
 
 enum class TapPlace { Layer, Model };       // in every layer that has it, or once

@@ -25,6 +25,11 @@ inline constexpr TapPoint kGated{"attn.gated", TapAxes::QueryHeads};  // the inp
 inline constexpr TapPoint kAttentionOut{"attn.out", TapAxes::Hidden};
 inline constexpr TapPoint kMiddle{"resid_mid", TapAxes::Hidden};  // after the attention residual
 inline constexpr TapPoint kMlpInput{"mlp.input", TapAxes::Hidden};
+inline constexpr TapPoint kRouter{"mlp.router", TapAxes::Experts};  // probabilities of all experts
+inline constexpr TapPoint kExperts{"mlp.experts", TapAxes::Experts, TapPlace::Layer,
+                                   TapAccess::ReadOnly};  // weights of the chosen ones, zeros elsewhere
+inline constexpr TapPoint kExpertOut{"mlp.expert_out", TapAxes::ExpertOutputs};  // before they are weighed
+inline constexpr TapPoint kSharedGate{"mlp.shared_gate", TapAxes::Token};  // on the shared expert's output
 inline constexpr TapPoint kMlpOut{"mlp.out", TapAxes::Hidden};
 inline constexpr TapPoint kResidual{"resid", TapAxes::Hidden};  // the block's output
 inline constexpr TapPoint kFinalNorm{"final.norm", TapAxes::Hidden, TapPlace::Model};
@@ -34,8 +39,9 @@ inline constexpr TapPoint kGate =
     GatePosition::G1->tap;  // of attention's output, the one that the published models have
 
 inline constexpr std::array kOutsideGates = {
-    kEmbedding, kAttentionInput, kQuery,  kKey,      kValue,  kProbs,    kSink,      kEntropy, kMixed,
-    kGated,     kAttentionOut,   kMiddle, kMlpInput, kMlpOut, kResidual, kFinalNorm, kLogits};
+    kEmbedding, kAttentionInput, kQuery,      kKey,          kValue,    kProbs,     kSink,
+    kEntropy,   kMixed,          kGated,      kAttentionOut, kMiddle,   kMlpInput,  kRouter,
+    kExperts,   kExpertOut,      kSharedGate, kMlpOut,       kResidual, kFinalNorm, kLogits};
 
 // Those of gates come from their positions.
 inline constexpr auto kAll =

@@ -31,6 +31,7 @@ struct Context {
 
   Context with_tape(Tape* other) const { return with(&Context::tape, other); }
   Context with_probe(Probe* other) const { return with(&Context::probe, other); }
+  Context with_precision(Precision other) const { return with(&Context::precision, other); }
   Context with_packing(Packing other) const { return with(&Context::packing, other); }
 
   const Threads& threads() const { return engine.threads(); }

@@ -63,6 +63,16 @@ void pack_into(const Context& context, const PackRequest& request, Bf16* tiles) 
   }
 }
 
+void pack_here(const Context& context, const PackRequest& request, Bf16* tiles) {
+  const Kernels<float>& kernels = context.kernels<float>();
+  const Range all{0, strip_pairs(request.outer)};
+  if (request.operand.bf16 != nullptr) {
+    kernels.pack_tiles_bf16(elements(request.operand.bf16, request, tiles), all);
+  } else {
+    kernels.pack_tiles(elements(request.operand.f32, request, tiles), all);
+  }
+}
+
 PackedMatrix packed_rows(const Context& context, const Tensor& x, TileFormat format) {
   return pack(context, {.operand = {.f32 = x.data<float>(), .stride = x.cols()},
                         .outer = x.rows(),

@@ -32,6 +32,9 @@ PackedMatrix pack(const Context& context, const PackRequest& request);
 // The same into tiles that are there already, of a whole that is packed part by part.
 void pack_into(const Context& context, const PackRequest& request, Bf16* tiles);
 
+// The same on the calling thread alone, for loops that share out more than one matrix.
+void pack_here(const Context& context, const PackRequest& request, Bf16* tiles);
+
 // An f32 matrix by its rows, or by its columns: what the product does not sum over.
 PackedMatrix packed_rows(const Context& context, const Tensor& x, TileFormat format);
 PackedMatrix packed_columns(const Context& context, const Tensor& x, TileFormat format);

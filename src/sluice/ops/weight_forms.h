@@ -1,4 +1,5 @@
-// What is kept of a weight beside its elements, and how it is packed. For ops/weight*.cpp alone.
+// What is kept of a weight beside its elements, and how it is packed. For ops/weight*.cpp and
+// ops/grouped_tiles.cpp alone.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // What each kind of change makes of the rows of one sequence.
-// Shapes: T tokens, H heads, C channels of each. A value without heads has one.
+// Shapes: T tokens, H heads, C channels of each. A value without heads has one. Where a value has experts, they
+// stand in the place of heads, or of channels if there is one value for each; elsewhere all are meant.
 #include <cmath>
 
 #include "sluice/base/crc32c.h"
@@ -31,7 +32,10 @@ struct ChosenPart {
     }
     const std::vector<int64_t> picked = chosen(intervention.channels, all.channels);
     for (const int64_t head : chosen(intervention.heads, all.heads)) {
-      for (const int64_t channel : picked) elements.push_back(head * all.channels + channel);
+      for (const int64_t channel : picked) {
+        const int64_t expert = all.has_heads ? head : channel;
+        if (intervention.experts.contains(expert)) elements.push_back(head * all.channels + channel);
+      }
     }
   }
 

@@ -52,6 +52,7 @@ Tensor Intervener::visit(const Context& context, const TapName& name, const Tens
   SequenceRows rows{.name = name,
                     .heads = shape.rank() == 3 ? shape[1] : 1,
                     .channels = shape[shape.rank() - 1],
+                    .has_heads = shape.rank() == 3,
                     .past = past_};
   for (size_t i = 0; i < interventions_.size(); ++i) {
     if (!interventions_[i].tap.matches(name)) continue;

@@ -34,7 +34,7 @@ struct Intervention {
   Change change = Change::Set;
   double amount = 0.0;
   uint64_t seed = 0;  // of Shuffle and Noise
-  IndexSet heads = {}, channels = {}, positions = {};
+  IndexSet heads = {}, channels = {}, experts = {}, positions = {};
   std::shared_ptr<const Calibration> calibration = {};  // null where none is needed
 
   bool needs_means() const {
@@ -48,8 +48,8 @@ struct Intervention {
   bool takes_from(const TapName& name) const;
 };
 
-// "TAP CHANGE [heads=SET] [channels=SET] [positions=SET]" with CHANGE one of set=X, scale=X, shift=X, mean,
-// head-mean, layer-mean, overall-mean, shuffle, shuffle=SEED, invert, noise=X, noise=X,SEED. Usage error if
+// "TAP CHANGE [heads=SET] [channels=SET] [experts=SET] [positions=SET]" with CHANGE one of set=X, scale=X, shift=X,
+// mean, head-mean, layer-mean, overall-mean, shuffle, shuffle=SEED, invert, noise=X, noise=X,SEED. Usage error if
 // it is not that, or names what the model does not have.
 Intervention parse_intervention(std::string_view text, const ModelConfig& config);
 std::vector<Intervention> parse_interventions(std::span<const std::string> texts, const ModelConfig& config);
@@ -59,6 +59,7 @@ struct SequenceRows {
   TapName name;
   float* first = nullptr;  // [length, heads, channels]
   int64_t length = 0, heads = 1, channels = 0;
+  bool has_heads = false;  // or experts, in their place; else the one head is none
   int64_t past = 0;      // the position of the first row
   int64_t sequence = 0;  // its number in the text: draws of Shuffle and Noise depend on it
 };

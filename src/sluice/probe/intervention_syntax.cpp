@@ -1,6 +1,7 @@
 // Reading interventions as people write them: "layers.3.attn.gate scale=0.5 heads=0,2".
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -71,7 +72,7 @@ void read_noise(const Word& word, Intervention& intervention) {
 void read_change(const Word& word, Intervention& intervention) {
   static const std::vector<std::string> names = {
       "set",     "scale",  "shift", "mean",  "head-mean", "layer-mean", "overall-mean",
-      "shuffle", "invert", "noise", "heads", "channels",  "positions"};
+      "shuffle", "invert", "noise", "heads", "channels",  "experts",    "positions"};
   const auto numeric = [&](Change change) {
     intervention.change = change;
     intervention.amount = amount_of(word);
@@ -106,6 +107,7 @@ void read_change(const Word& word, Intervention& intervention) {
 bool read_choice(const Word& word, Intervention& intervention, std::set<std::string_view>& seen) {
   IndexSet* set = word.name == "heads"       ? &intervention.heads
                   : word.name == "channels"  ? &intervention.channels
+                  : word.name == "experts"   ? &intervention.experts
                   : word.name == "positions" ? &intervention.positions
                                              : nullptr;
   if (set == nullptr) return false;
@@ -115,9 +117,9 @@ bool read_choice(const Word& word, Intervention& intervention, std::set<std::str
   return true;
 }
 
-// Heads and channels of a tap's value.
+// Heads, channels and experts of a tap's value; no experts: 1.
 struct TapSize {
-  int64_t heads, channels;
+  int64_t heads, channels, experts = 1;
 };
 
 // The gates at a point, in layers that the pattern means.
@@ -156,6 +158,12 @@ TapSize size_of_tap(const TapPoint& point, const TapPattern& tap, const ModelCon
       return {config.heads, 1};
     case TapAxes::Vocabulary:
       return {1, config.vocabulary};
+    case TapAxes::Experts:
+      return {1, 1, config.moe ? config.moe->experts : 0};
+    case TapAxes::ExpertOutputs:
+      return {1, config.hidden, config.moe ? config.moe->experts : 0};
+    case TapAxes::Token:
+      return {1, 1};
   }
   return {0, 0};
 }
@@ -167,19 +175,43 @@ void check_index(std::string_view what, const IndexSet& set, int64_t count) {
                      .got = std::to_string(set.largest())});
 }
 
+bool has_experts(const TapPoint& point) {
+  return point.axes == TapAxes::Experts || point.axes == TapAxes::ExpertOutputs;
+}
+
 bool has_heads(const TapPoint& point) {
-  return point.axes != TapAxes::Hidden && point.axes != TapAxes::Vocabulary;
+  return point.axes != TapAxes::Hidden && point.axes != TapAxes::Vocabulary && point.axes != TapAxes::Token &&
+         !has_experts(point);
+}
+
+// Whether a layer that the pattern means has this point at all.
+bool is_present(const TapPoint& point, const TapPattern& tap, const ModelConfig& config) {
+  if (point.axes == TapAxes::Gate) return !gates_at(point, tap, config).empty();
+  const bool shared_gate = point.axes == TapAxes::Token;
+  if (!has_experts(point) && !shared_gate) return true;
+  if (!config.moe || (shared_gate && (config.moe->shared_width == 0 || !config.moe->shared_gate)))
+    return false;
+  for (int64_t layer = 0; layer < config.layers; ++layer)
+    if (config.has_experts(layer) && tap.layers().contains(layer)) return true;
+  return false;
 }
 
 // A choice among what the tap has one of, or nothing at all, would pass for a choice and be none.
 void check_has_axes(const TapPoint& point, const TapSize& size, const std::set<std::string_view>& choices) {
+  const bool experts = has_experts(point);
   if (choices.contains("heads") && !has_heads(point)) {
     throw usage_error({.what = fmt::format("{} has no heads to choose from", point.name),
-                       .hint = "channels= and positions= are what it has"});
+                       .hint = experts ? "experts= and positions= are what it has"
+                                       : "channels= and positions= are what it has"});
   }
-  if (choices.contains("channels") && has_heads(point) && size.channels == 1) {
-    throw usage_error({.what = fmt::format("{} has one value per head, no channels", point.name),
-                       .hint = "heads= and positions= are what it has"});
+  if (choices.contains("experts") && !experts) {
+    throw usage_error({.what = fmt::format("{} has no experts to choose from", point.name),
+                       .hint = "mlp.router and mlp.expert_out have some"});
+  }
+  if (choices.contains("channels") && (has_heads(point) || experts) && size.channels == 1) {
+    const char* owner = experts ? "expert" : "head";
+    throw usage_error({.what = fmt::format("{} has one value per {}, no channels", point.name, owner),
+                       .hint = fmt::format("{}s= and positions= are what it has", owner)});
   }
 }
 
@@ -192,16 +224,22 @@ void check(const Intervention& intervention, const std::set<std::string_view>& c
     if (!intervention.tap.matches_point(point)) continue;
     if (point.access == TapAccess::ReadOnly) {
       throw usage_error({.what = fmt::format("{} can only be read", point.name),
-                         .hint = "attn.mixed is what attention makes"});
+                         .hint = point.axes == TapAxes::Experts ? "mlp.router is what experts are chosen by"
+                                                                : "attn.mixed is what attention makes"});
     }
-    if (point.axes == TapAxes::Gate && gates_at(point, intervention.tap, config).empty()) continue;
+    if (!is_present(point, intervention.tap, config)) continue;
     present = true;
     const TapSize size = size_of_tap(point, intervention.tap, config);
     check_has_axes(point, size, choices);
     check_index(fmt::format("head of {}", point.name), intervention.heads, size.heads);
     check_index(fmt::format("channel of {}", point.name), intervention.channels, size.channels);
+    check_index(fmt::format("expert of {}", point.name), intervention.experts, size.experts);
   }
-  if (!present) throw usage_error({.what = "the model has no gate there"});
+  if (present) return;
+  const bool gate = std::ranges::any_of(points::kAll, [&](const TapPoint& point) {
+    return point.axes == TapAxes::Gate && intervention.tap.matches_point(point);
+  });
+  throw usage_error({.what = gate ? "the model has no gate there" : "the model has no experts there"});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sluice/base/median.h"
+#include "sluice/report/experts_section.h"
 #include "sluice/report/look_figures.h"
 #include "sluice/report/look_tables.h"
 
@@ -248,6 +249,7 @@ Report gates_report(const Study& study, ReportHeader header) {
       report.sections.push_back({.title = model.name,
                                  .blocks = {Note{kNoGate}, sink_figure(model), activation_figure(model),
                                             attention_by_layer(model), activations_table(model)}});
+    if (!model.look.experts.empty()) report.sections.push_back(experts_section(model));
     if (!model.prompt.ids.empty()) report.sections.push_back(prompt_section(model));
     if (!model.look.relations.empty()) report.sections.push_back(relations_section(model));
     if (!model.look.gates.empty() && model.look.relations.empty())
@@ -299,6 +301,7 @@ std::string gates_text(const Study& study) {
                       number_text(gate.others().mean()), interval_words(first_token_ratio(gate)));
     }
     if (!model.look.relations.empty()) text += "  " + over_sink_words(model).text + "\n";
+    if (!model.look.experts.empty()) text += experts_sentence(model) + "\n";
   }
   return text;
 }

@@ -63,9 +63,12 @@ void RunMetrics::add(const Validation& validation) {
 }
 
 nlohmann::ordered_json step_line(const StepResult& result, const RunState& state) {
-  return {{"step", state.step},           {"loss", result.loss},    {"gradient_norm", result.gradient_norm},
-          {"rate", result.rate},          {"tokens", state.tokens}, {"seconds", state.seconds},
-          {"spikes", state.losses.spikes}};
+  nlohmann::ordered_json line = {
+      {"step", state.step},           {"loss", result.loss},    {"gradient_norm", result.gradient_norm},
+      {"rate", result.rate},          {"tokens", state.tokens}, {"seconds", state.seconds},
+      {"spikes", state.losses.spikes}};
+  if (result.auxiliary_loss != 0) line["auxiliary_loss"] = result.auxiliary_loss;
+  return line;
 }
 
 std::string read_metrics_text(const std::filesystem::path& run_directory) {

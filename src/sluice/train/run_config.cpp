@@ -22,6 +22,7 @@ constexpr Choice<ScheduleKind> kSchedules[] = {{"cosine", ScheduleKind::Cosine},
                                                {"warmup_stable_decay", ScheduleKind::WarmupStableDecay}};
 constexpr Choice<SplitRule> kSplitRules[] = {
     {"auto", SplitRule::Auto}, {"documents", SplitRule::Documents}, {"position", SplitRule::Position}};
+constexpr Choice<BalanceOver> kBalanceOver[] = {{"step", BalanceOver::Step}, {"pass", BalanceOver::Pass}};
 constexpr Choice<Precision> kPrecisions[] = {{"bf16", Precision::Bf16}, {"f32", Precision::F32}};
 
 // A preset goes before a path: what a configuration means must not depend on the directories beside it, among
@@ -74,6 +75,19 @@ AdamWOptions read_optimizer(const Json& json) {
   return options;
 }
 
+RouterOptions read_routers(const Json& json, const ModelConfig& model) {
+  constexpr NumberRange kCoefficient{.min = 0.0, .max = 100.0};
+  RouterOptions options;
+  if (!json.contains("routers")) return options;
+  const Json object = json.at("routers");
+  if (!model.moe) throw object.unexpected("no such key", "the model has no experts");
+  object.allow_keys({"balance", "z", "over"});
+  options.balance = object.number_or("balance", options.balance, kCoefficient);
+  options.z = object.number_or("z", options.z, kCoefficient);
+  options.over = object.choice_or("over", options.over, kBalanceOver);
+  return options;
+}
+
 Initialisation read_initialisation(const Json& json) {
   constexpr NumberRange kStd{.min = 0.0, .max = 100.0};
   Initialisation init;
@@ -91,6 +105,10 @@ Initialisation read_initialisation(const Json& json) {
 
 ordered_json or_null(const std::optional<double>& value) {
   return value ? ordered_json(*value) : nullptr;
+}
+
+ordered_json routers_json(const RouterOptions& options) {
+  return {{"balance", options.balance}, {"z", options.z}, {"over", word_for(kBalanceOver, options.over)}};
 }
 
 void read_validation(const Json& json, RunConfig& config) {
@@ -192,8 +210,8 @@ void make_room(nlohmann::json& root, std::string_view change) {
 
 RunConfig read_run_config(const Json& json) {
   json.allow_keys({"model", "sequence", "batch_tokens", "pass_tokens", "steps", "tokens", "seed", "dtype",
-                   "recompute", "init", "schedule", "optimizer", "validation", "checkpoints", "stop",
-                   "sample"});
+                   "recompute", "init", "schedule", "optimizer", "routers", "validation", "checkpoints",
+                   "stop", "sample"});
   RunConfig config;
   config.model = read_model(json.at("model"));
   read_sizes(json, config);
@@ -201,6 +219,7 @@ RunConfig read_run_config(const Json& json) {
   config.init = read_initialisation(json);
   config.trainer.schedule = read_schedule(json, read_steps(json, config.batch_tokens));
   config.trainer.optimizer = read_optimizer(json);
+  config.trainer.routers = read_routers(json, config.model);
   config.trainer.precision = json.choice_or("dtype", config.trainer.precision, kPrecisions);
   config.trainer.activations =
       json.boolean_or("recompute", false) ? Activations::Recompute : Activations::Keep;
@@ -219,42 +238,45 @@ RunConfig read_run_config(const Json& json) {
 nlohmann::ordered_json run_config_json(const RunConfig& config) {
   const Schedule& schedule = config.trainer.schedule;
   const AdamWOptions& optimizer = config.trainer.optimizer;
-  return {{"model", config_json(config.model)},
-          {"sequence", config.sequence},
-          {"batch_tokens", config.batch_tokens},
-          {"pass_tokens", config.pass_tokens},
-          {"steps", schedule.steps},
-          {"seed", config.seed},
-          {"dtype", word_for(kPrecisions, config.trainer.precision)},
-          {"recompute", config.trainer.activations == Activations::Recompute},
-          {"init",
-           {{"std", config.init.std},
-            {"gain", or_null(config.init.gain)},
-            {"embedding", or_null(config.init.embedding)},
-            {"output", or_null(config.init.output)},
-            {"residual_by_depth", config.init.residual_by_depth},
-            {"attention_output", config.init.attention_output}}},
-          {"schedule",
-           {{"kind", word_for(kSchedules, schedule.kind)},
-            {"peak", schedule.peak},
-            {"final_share", schedule.final_share},
-            {"warmup", schedule.warmup},
-            {"decay_share", schedule.decay_share}}},
-          {"optimizer",
-           {{"beta1", optimizer.beta1},
-            {"beta2", optimizer.beta2},
-            {"eps", optimizer.eps},
-            {"weight_decay", optimizer.weight_decay},
-            {"max_norm", optimizer.max_norm}}},
-          {"validation",
-           {{"share", config.validation.share},
-            {"every", config.validation.every},
-            {"sequences", config.validation.sequences},
-            {"split", word_for(kSplitRules, config.validation.split)},
-            {"seed", config.validation.seed}}},
-          {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}},
-          {"stop", {{"minutes", config.stop.minutes}, {"patience", config.stop.patience}}},
-          {"sample", {{"prompt", config.sample.prompt}, {"tokens", config.sample.tokens}}}};
+  ordered_json json = {
+      {"model", config_json(config.model)},
+      {"sequence", config.sequence},
+      {"batch_tokens", config.batch_tokens},
+      {"pass_tokens", config.pass_tokens},
+      {"steps", schedule.steps},
+      {"seed", config.seed},
+      {"dtype", word_for(kPrecisions, config.trainer.precision)},
+      {"recompute", config.trainer.activations == Activations::Recompute},
+      {"init",
+       {{"std", config.init.std},
+        {"gain", or_null(config.init.gain)},
+        {"embedding", or_null(config.init.embedding)},
+        {"output", or_null(config.init.output)},
+        {"residual_by_depth", config.init.residual_by_depth},
+        {"attention_output", config.init.attention_output}}},
+      {"schedule",
+       {{"kind", word_for(kSchedules, schedule.kind)},
+        {"peak", schedule.peak},
+        {"final_share", schedule.final_share},
+        {"warmup", schedule.warmup},
+        {"decay_share", schedule.decay_share}}},
+      {"optimizer",
+       {{"beta1", optimizer.beta1},
+        {"beta2", optimizer.beta2},
+        {"eps", optimizer.eps},
+        {"weight_decay", optimizer.weight_decay},
+        {"max_norm", optimizer.max_norm}}},
+      {"validation",
+       {{"share", config.validation.share},
+        {"every", config.validation.every},
+        {"sequences", config.validation.sequences},
+        {"split", word_for(kSplitRules, config.validation.split)},
+        {"seed", config.validation.seed}}},
+      {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}},
+      {"stop", {{"minutes", config.stop.minutes}, {"patience", config.stop.patience}}},
+      {"sample", {{"prompt", config.sample.prompt}, {"tokens", config.sample.tokens}}}};
+  if (config.model.moe) json["routers"] = routers_json(config.trainer.routers);
+  return json;
 }
 
 RunConfig read_run_config(const Json& json, const std::vector<std::string>& changes) {

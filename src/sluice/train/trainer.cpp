@@ -35,14 +35,38 @@ Context Trainer::context(Tape* tape) const {
       .engine = engine_, .tape = tape, .precision = options_.precision, .activations = options_.activations};
 }
 
-Trainer::Losses Trainer::losses_of(const Context& context, const Batch& batch) const {
-  const LayerOutput output =
-      decoder_.forward(context, batch.inputs, Sequences::equal(batch.sequences, batch.length));
+Trainer::Losses Trainer::losses_of(const Context& context, const Batch& batch,
+                                   const RouterTraining* routers) const {
+  Pass pass = decoder_.begin(context, Sequences::equal(batch.sequences, batch.length));
+  pass.routers = routers;
+  LayerOutput output =
+      decoder_.run(context, decoder_.embed(context, batch.inputs), pass, {0, decoder_.layers()});
+  output.y = decoder_.finish(context, output.y);
   const Tensor targets =
       Tensor::from<int32_t>(engine_.pool(), {static_cast<int64_t>(batch.targets.size())}, batch.targets);
   return {.tokens =
               linear_cross_entropy(context, output.y, weight_of(context, decoder_.output_weight()), targets),
           .auxiliary = output.auxiliary_loss};
+}
+
+// A pass over all batches that only counts: how often an expert is chosen in a step is not known before its
+// last pass, and what was counted so far would make the loss depend on the order of the passes. None if every
+// pass is judged by itself, or is all there is.
+std::optional<ExpertLoads> Trainer::loads_of(std::span<const Batch> batches, Packing packing) const {
+  const ModelConfig& config = decoder_.config();
+  const bool alone = batches.size() == 1 && !sum_of_loads_;
+  if (!config.moe || options_.routers.balance == 0 || options_.routers.over == BalanceOver::Pass || alone)
+    return {};
+  ExpertLoads loads(config.layers, config.moe->experts);
+  const RouterTraining counting{.counted = &loads};
+  for (const Batch& batch : batches) {
+    const Context counted = context().with_packing(packing);
+    Pass pass = decoder_.begin(counted, Sequences::equal(batch.sequences, batch.length));
+    pass.routers = &counting;
+    decoder_.run(counted, decoder_.embed(counted, batch.inputs), pass, {0, decoder_.layers()});
+  }
+  if (sum_of_loads_) sum_of_loads_(loads.all());
+  return loads;
 }
 
 StepResult Trainer::accumulate(std::span<const Batch> batches) {
@@ -51,11 +75,16 @@ StepResult Trainer::accumulate(std::span<const Batch> batches) {
   // In a single pass keeping weights packed would only cost memory; recomputed blocks, which pack theirs a
   // second time, are there to save it.
   const Packing packing = batches.size() > 1 ? Packing::Keep : Packing::Once;
+  Stopwatch counting;
+  const std::optional<ExpertLoads> loads = loads_of(batches, packing);
+  result.seconds.forward += counting.lap();
+  const RouterTraining routers{
+      .balance = options_.routers.balance, .z = options_.routers.z, .loads = loads ? &*loads : nullptr};
   for (const Batch& batch : batches) {
     Stopwatch watch;
     Tape tape;
     const Context recording = context(&tape).with_packing(packing);
-    const Losses losses = losses_of(recording, batch);
+    const Losses losses = losses_of(recording, batch, &routers);
     result.seconds.forward += watch.lap();
     const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(result.tokens);
     std::vector<Tape::Seed> seeds;

@@ -44,7 +44,7 @@ void multiply_strips(const Bf16* a, const Bf16* b, int64_t tiles, float* sums) {
 
 void tile_sums(const TileOperands& args, const TileUnit& unit, float* sums) {
   const int64_t tiles = tiles_of_depth(args.depth);
-  const int64_t a_first = unit.a_begin * kStripsPerPair, a_end = unit.a_end * kStripsPerPair;
+  const int64_t a_first = unit.a_begin * kStripsPerPair, a_end = a_first + a_strips_of(unit);
   const int64_t b_first = unit.b_begin * kStripsPerPair, b_end = unit.b_end * kStripsPerPair;
   const int64_t b_strips = b_end - b_first;
   for (int64_t i = 0; i < (a_end - a_first) * b_strips * kSums; ++i) sums[i] = 0.0F;

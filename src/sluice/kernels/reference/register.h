@@ -28,6 +28,8 @@ void add_norm(Kernels<T>& table);
 template <class T>
 void add_optimizer(Kernels<T>& table);
 template <class T>
+void add_softmax(Kernels<T>& table);
+template <class T>
 void add_tiles(Kernels<T>& table);
 
 template <class T>

@@ -15,6 +15,7 @@ Kernels<T> table() {
   add_loss(table);
   add_norm(table);
   add_optimizer(table);
+  add_softmax(table);
   add_tiles(table);
   return table;
 }

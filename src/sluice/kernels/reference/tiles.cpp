@@ -47,7 +47,7 @@ T element(const Bf16* tiles, int64_t place) {
 template <class Body>
 void for_sums(const TileUnit& unit, const Body& body) {
   constexpr int64_t kOuter = kStripsPerPair * kTileRows;
-  const int64_t rows = (unit.a_end - unit.a_begin) * kOuter, cols = (unit.b_end - unit.b_begin) * kOuter;
+  const int64_t rows = a_strips_of(unit) * kTileRows, cols = (unit.b_end - unit.b_begin) * kOuter;
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < cols; ++j) {
       const int64_t tile = i / kTileRows * (cols / kTileRows) + j / kTileRows;

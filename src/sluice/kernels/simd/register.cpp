@@ -17,6 +17,7 @@ void fill(Kernels<float>& table) {
   add_norm(table);
   add_optimizer(table);
   add_pack_tiles(table);
+  add_softmax(table);
   add_store_tiles(table);
   add_tiles(table);
 }

@@ -20,6 +20,7 @@ void add_loss(Kernels<float>& table);
 void add_norm(Kernels<float>& table);
 void add_optimizer(Kernels<float>& table);
 void add_pack_tiles(Kernels<float>& table);
+void add_softmax(Kernels<float>& table);
 void add_store_tiles(Kernels<float>& table);
 void add_tiles(Kernels<float>& table);
 

@@ -10,7 +10,8 @@ namespace {
 template <class Body>
 HWY_INLINE void for_tiles(const TileUnit& unit, const Body& body) {
   int64_t tile = 0;
-  for (int64_t i = unit.a_begin * kStripsPerPair; i < unit.a_end * kStripsPerPair; ++i) {
+  const int64_t first = unit.a_begin * kStripsPerPair;
+  for (int64_t i = first; i < first + a_strips_of(unit); ++i) {
     for (int64_t j = unit.b_begin * kStripsPerPair; j < unit.b_end * kStripsPerPair; ++j)
       body(i, j, tile++ * kTileRows * kTileRows);
   }

@@ -77,7 +77,7 @@ HWY_INLINE void multiply_strips(const float* a, const float* b, int64_t depth, f
 
 void tile_sums(const TileOperands& args, const TileUnit& unit, float* workspace) {
   const int64_t tiles = tiles_of_depth(args.depth);
-  const int64_t a_strips = (unit.a_end - unit.a_begin) * kStripsPerPair;
+  const int64_t a_strips = a_strips_of(unit);
   const int64_t b_strips = (unit.b_end - unit.b_begin) * kStripsPerPair;
   const Bf16* a = args.a + unit.a_begin * kStripsPerPair * tiles * kTileElements;
   const Bf16* b = args.b + unit.b_begin * kStripsPerPair * tiles * kTileElements;
