@@ -58,7 +58,8 @@ export function table() {
       packed: Uint32Array.from(colors, ([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r),
       css: colors.map(([r, g, b]) => `rgb(${r} ${g} ${b})`),
       hex: colors.map((parts) => '#' + parts.map((part) => part.toString(16).padStart(2, '0')).join('')),
-      ink: colors.map((parts) => (luminance(parts) > 0.18 ? '#10141c' : '#ffffff')),
+      // Where black and white stand out alike, both have a contrast of 4.58: pure ones are always enough for AA.
+      ink: colors.map((parts) => (luminance(parts) > 0.179 ? '#000000' : '#ffffff')),
     };
   }
   return tables[name];

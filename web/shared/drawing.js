@@ -63,17 +63,17 @@ function attributesOf(shape) {
 
 const names = {pixels: 'image', group: 'g'};
 
-function node(shape) {
-  const made = document.createElementNS(kSpace, names[shape.kind] ?? shape.kind);
+function node(shape, owner) {
+  const made = owner.createElementNS(kSpace, names[shape.kind] ?? shape.kind);
   for (const [key, value] of Object.entries(attributesOf(shape))) {
     if (value === undefined) continue;
     if (key === 'xml:space') made.setAttributeNS('http://www.w3.org/XML/1998/namespace', key, value);
     else made.setAttribute(key, value);
   }
   if (shape.kind === 'text') made.textContent = shape.text;
-  if (shape.kind === 'group') made.append(...shape.shapes.map(node));
+  if (shape.kind === 'group') made.append(...shape.shapes.map((part) => node(part, owner)));
   if (shape.hint) {
-    const title = document.createElementNS(kSpace, 'title');
+    const title = owner.createElementNS(kSpace, 'title');
     title.textContent = shape.hint;
     made.append(title);
   }
@@ -82,22 +82,24 @@ function node(shape) {
 
 // As an element of the page. Pixels cannot be in it: the page's policy forbids images from data, so views that have
 // some show a canvas instead.
-export function svgElement(drawing) {
-  const svg = document.createElementNS(kSpace, 'svg');
+export function svgElement(drawing, owner = document) {
+  const svg = owner.createElementNS(kSpace, 'svg');
   svg.setAttribute('viewBox', `0 0 ${drawing.width} ${drawing.height}`);
   svg.setAttribute('width', drawing.width);
   svg.setAttribute('height', drawing.height);
   svg.setAttribute('role', 'img');
   svg.setAttribute('aria-label', drawing.title);
-  svg.append(...drawing.shapes.map(node));
+  svg.append(...drawing.shapes.map((shape) => node(shape, owner)));
   return svg;
 }
 
 export function svgText(drawing, background) {
-  const svg = svgElement(drawing);
-  const title = document.createElementNS(kSpace, 'title');
+  // A document that is never shown loads no images.
+  const owner = document.implementation.createDocument(kSpace, 'svg');
+  const svg = svgElement(drawing, owner);
+  const title = owner.createElementNS(kSpace, 'title');
   title.textContent = drawing.title;
-  svg.prepend(title, node({kind: 'rect', x: 0, y: 0, width: drawing.width, height: drawing.height, fill: background}));
+  svg.prepend(title, node({kind: 'rect', x: 0, y: 0, width: drawing.width, height: drawing.height, fill: background}, owner));
   return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg) + '\n';
 }
 
