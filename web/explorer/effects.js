@@ -30,7 +30,7 @@ export class Effects {
     const model = mainModel();
     this.under?.abort();
     const mine = (this.under = new AbortController());
-    if (!model?.gate || !mainPane()) return this.empty('');
+    if (!model?.gate || !mainPane() || state.text === '') return this.empty('');
     try {
       const a = await subjectOf(model, mine.signal);
       const interventions = interventionsFor(model, state.changes, mainPane().pass.count);
@@ -82,7 +82,7 @@ export class Effects {
 
   klChart() {
     const {a, difference} = this.result;
-    return barChart({title: 'KL divergence after each token', categories: a.tokens ?? a.ids, series: [{name: 'KL', values: difference.kl}], width: 640, height: 150});
+    return barChart({title: 'KL divergence after each token', categories: a.tokens ?? a.ids, series: [{name: 'KL', values: difference.kl}], width: Math.max(300, Math.min(640, this.element.clientWidth - 40 || 640)), height: 150});
   }
 
   drawing() {

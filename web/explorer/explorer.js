@@ -54,6 +54,7 @@ function drawView() {
 
 // What makes another pass necessary.
 const inputs = ['text', 'model', 'beside', 'changes', 'step'];
+const others = ['text', 'model', 'beside', 'step']; // after which the panes are others, and views are built anew with them
 const reload = debounced(20, load);
 
 async function start() {
@@ -77,7 +78,7 @@ async function start() {
   subscribe((changed) => {
     if (changed.has('view') || changed.has('changes')) drawTabs();
     if (changed.has('view')) drawView();
-    else open?.update(changed);
+    else if (!others.some((name) => changed.has(name))) open?.update(changed);
     if (inputs.some((name) => changed.has(name))) reload();
   });
   document.addEventListener('sluice:theme', () => open?.update(new Set(['theme'])));

@@ -114,7 +114,7 @@ class Panel {
       replace(this.below, element('p', {class: 'note'}, 'One gate per head: there is nothing below it.'));
       return;
     }
-    if (state.head < 0) {
+    if (state.head < 0 || state.head >= this.pane.model.heads) {
       replace(this.below, element('p', {class: 'note'}, 'An elementwise gate: press a head to see its channels.'));
       return;
     }

@@ -11,7 +11,7 @@ const kCell = 64; // pixels of a small map in a picture
 function cellOf(pane, layer, head) {
   const canvas = element('canvas', {'aria-hidden': 'true'});
   const cell = element('button', {type: 'button', class: 'cell', 'data-layer': layer, 'data-head': head,
-    'aria-label': `Layer ${layer}, head ${head}`, onclick: () => change({layer, head})}, canvas);
+    'aria-label': `Layer ${layer}, head ${head}`, 'aria-pressed': 'false', tabindex: -1, onclick: () => change({layer, head})}, canvas);
   return {cell, canvas};
 }
 
@@ -34,7 +34,7 @@ async function fill(grid, row) {
   measured('grid-row', () => {
     for (const map of maps) {
       const canvas = row.canvases[map.head ?? 0];
-      if (canvas) show(canvas, pictureOf(map, state.scale, kind === 'attention' && !state.first), canvas.clientWidth || kCell, canvas.clientHeight || kCell);
+      if (canvas) show(canvas, pictureOf(map, state.scale, kind === 'attention' && !state.first), grid.side, grid.side);
     }
   });
   row.drawn = true;
@@ -51,6 +51,8 @@ export class Grid {
     this.rows = Array.from({length: layers}, (_, layer) => this.row(layer, heads));
     this.observer = new IntersectionObserver((entries) => this.seen(entries), {root: this.element, rootMargin: '120px'});
     for (const row of this.rows) this.observer.observe(row.name);
+    this.resize = new ResizeObserver(() => (this.measured = undefined));
+    this.resize.observe(this.element);
     this.mark();
   }
 
@@ -59,6 +61,11 @@ export class Grid {
     const name = element('span', {class: 'row-name', 'aria-hidden': 'true'}, layer);
     this.element.append(name, ...cells.map((one) => one.cell));
     return {layer, name, cells: cells.map((one) => one.cell), canvases: cells.map((one) => one.canvas), seen: false, drawn: false};
+  }
+
+  // All cells are alike. Asked once: between drawing one cell and the next it would lay out the whole page anew.
+  get side() {
+    return (this.measured ??= this.rows[0].canvases[0].clientWidth || kCell);
   }
 
   seen(entries) {
@@ -76,15 +83,13 @@ export class Grid {
     }
   }
 
-  // One cell takes part in the tab order: the selected one.
+  // One cell takes part in the tab order: the selected one. Only it and the one before are touched: there may be a thousand.
   mark(scroll = true) {
-    for (const row of this.rows) {
-      row.cells.forEach((cell, head) => {
-        const on = row.layer === state.layer && (head === state.head || (state.head < 0 && head === 0));
-        cell.setAttribute('aria-pressed', String(row.layer === state.layer && head === state.head));
-        cell.tabIndex = on ? 0 : -1;
-      });
-    }
+    this.marked?.setAttribute('aria-pressed', 'false');
+    this.marked?.setAttribute('tabindex', '-1');
+    this.marked = this.rows[state.layer]?.cells[Math.max(0, state.head)];
+    this.marked?.setAttribute('aria-pressed', String(state.head >= 0));
+    this.marked?.setAttribute('tabindex', '0');
     const chosen = this.rows[state.layer];
     if (!chosen || !scroll) return;
     const top = chosen.name.offsetTop - this.element.offsetTop;
@@ -93,6 +98,7 @@ export class Grid {
 
   end() {
     this.observer.disconnect();
+    this.resize.disconnect();
   }
 }
 

@@ -14,8 +14,10 @@ import {headName} from './parts.js';
 function fit(canvas) {
   const ratio = Math.min(3, devicePixelRatio || 1);
   const box = canvas.parentElement.getBoundingClientRect();
-  canvas.width = Math.max(1, Math.round(box.width * ratio));
-  canvas.height = Math.max(1, Math.round(box.height * ratio));
+  const wide = Math.max(1, Math.round(box.width * ratio));
+  const high = Math.max(1, Math.round(box.height * ratio));
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== high) canvas.height = high;
   const context = canvas.getContext('2d');
   context.clearRect(0, 0, canvas.width, canvas.height);
   return context;
@@ -93,11 +95,17 @@ export class LargeMap {
       const box = this.map.getBoundingClientRect();
       this.picture = pictureOf(this.values, state.scale, withoutFirst);
       show(this.canvas, this.picture, box.width, box.height);
-      this.sums = sumsOf(this.values.values, this.pane.pass.count, withoutFirst);
+      this.sums = this.sumsNow(withoutFirst);
       this.drawSums();
       this.describe();
       this.drawLines();
     });
+  }
+
+  // Adding up a million values takes longer than drawing them, so it is done once.
+  sumsNow(withoutFirst) {
+    const name = withoutFirst ? 'sumsWithoutFirst' : 'sums';
+    return (this.values[name] ??= sumsOf(this.values.values, this.pane.pass.count, withoutFirst));
   }
 
   // The attention map in words, for who cannot see it.

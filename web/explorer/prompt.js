@@ -1,6 +1,7 @@
 // The prompt box, its examples, the models to choose from, and what is going on.
 import {debounced, element, find, replace} from '../shared/dom.js';
 import {get} from '../shared/api.js';
+import {nurserySequence} from '../shared/nursery.js';
 import {mainModel, onPanes, session} from './session.js';
 import {change, state, subscribe} from './state.js';
 
@@ -18,7 +19,7 @@ async function typedExample(type) {
 }
 
 async function nurseryExample(index) {
-  return (await get(`/api/v1/backcopy?index=${index}&letters=${kNurseryLetters}`)).text;
+  return (await nurserySequence(index, kNurseryLetters)).text;
 }
 
 export const newPrompt = (text, how) => change({text, more: [], step: 0, locked: []}, how);

@@ -44,6 +44,8 @@ function givenOf(map, count) {
 
 // Fetches what the colours and the hints need.
 function want(pane) {
+  // A link may name another model's layer, for as long as that one is being loaded.
+  if (state.layer >= pane.model.layers || state.head >= pane.model.heads) return Promise.resolve();
   const hasGate = pane.model.gate?.layers.includes(state.layer);
   const asked = [pane.pass.attention(state.layer, state.head), hasGate ? pane.pass.gates(state.layer) : null];
   return Promise.allSettled(asked.filter(Boolean));
@@ -57,13 +59,17 @@ function colour(pane) {
     pane.scale = scaleOf(state.shade === 'surprise' && state.scale === 'linear' ? 'maximum' : state.scale, most);
     const colors = table();
     pane.buttons.forEach((button, t) => {
-      const place = shown ? step(pane.scale.share(shown[t] ?? 0)) : 0;
+      const value = shown ? shown[t] : null;
+      const locked = state.locked.includes(t);
+      // Most stay as they are when a token is locked or another layer is alike; touching all would style the page anew.
+      const sign = `${state.shade} ${value} ${locked} ${pane.scale.high} ${state.scale} ${colors.name}`;
+      if (button.sign === sign) return;
+      button.sign = sign;
+      const place = shown ? step(pane.scale.share(value ?? 0)) : 0;
       button.style.backgroundColor = shown ? colors.css[place] : '';
       button.style.color = shown ? colors.ink[place] : '';
-      const value = shown ? shown[t] : null;
       button.dataset.shown = value === null || value === undefined ? '' : String(value);
       button.setAttribute('aria-label', `${t}: ${spoken(pane.pass.tokens[t])}, ${state.shade} ${number(value)}`);
-      const locked = state.locked.includes(t);
       button.classList.toggle('locked', locked);
       button.setAttribute('aria-pressed', String(locked));
     });

@@ -11,9 +11,8 @@ const kLogFloor = 1e-3;
 // The largest value, of a [rows, columns] map without its first column if that is to be left out.
 export function largest(values, columns, withoutFirst) {
   let most = 0;
-  for (let i = 0; i < values.length; ++i) {
-    if (withoutFirst && i % columns === 0) continue;
-    if (values[i] > most) most = values[i];
+  for (let row = 0; row < values.length; row += columns) {
+    for (let i = row + (withoutFirst ? 1 : 0), end = row + columns; i < end; ++i) if (values[i] > most) most = values[i];
   }
   return most;
 }

@@ -76,8 +76,8 @@ export function open() {
         element('td', {}, one.gate ? number(one.gate.mean) : 'none'), element('td', {}, number(one.nll, 2)))))));
     const sinks = rows.filter((one) => isSink(one.sink)).map((one) => one.model.id);
     const none = rows.filter((one) => !isSink(one.sink)).map((one) => one.model.id);
-    const named = (list) => list.map((id, i) => [i ? (i === list.length - 1 ? ' and ' : ', ') : '', value(id)]).flat();
-    replace(result, sinks.length ? p(`On this text a sink (${kSinkFactor} times the uniform share or more) shows in `, ...named(sinks), none.length ? [', and not in ', ...named(none)].flat() : '', '.') : p('On this text none of the loaded models shows a sink.'),
+    const named = (list, last = 'and') => list.map((id, i) => [i ? (i === list.length - 1 ? ` ${last} ` : ', ') : '', value(id)]).flat();
+    replace(result, sinks.length ? p(`On this text a sink (${kSinkFactor} times the uniform share or more) shows in `, ...named(sinks), none.length ? [', and not in ', ...named(none, 'or')].flat() : '', '.') : p('On this text none of the loaded models shows a sink.'),
       p('The largest of them has ', value(Math.max(...rows.map((one) => one.model.parameters)).toLocaleString('en')), ' parameters and read ', value(String(Math.max(...rows.map((one) => one.tokens)))), ' tokens here. What was found in models many thousand times that size need not show in these, and what shows in these need not hold there.'));
   }
 

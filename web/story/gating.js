@@ -125,7 +125,8 @@ export function pair() {
   function verdict(name, key, unit) {
     const all = [...seen.values()];
     const lower = all.filter(({a, b}) => b[key] < a[key]).length;
-    return p(`${name}: lower with the gate in `, value(`${lower} of ${all.length}`), ` ${all.length === 1 ? 'text' : 'texts'}, on average by `, value(number(meanOf(all.map(({a, b}) => a[key] - b[key])) * unit.factor, unit.digits)), unit.name,
+    const fall = meanOf(all.map(({a, b}) => a[key] - b[key])) * unit.factor;
+    return p(`${name}: lower with the gate in `, value(`${lower} of ${all.length}`), ` ${all.length === 1 ? 'text' : 'texts'}, on average ${fall < 0 ? 'higher' : 'lower'} by `, value(number(Math.abs(fall), unit.digits)), unit.name,
       lower === 0 ? '. So this pair does not show it.' : lower < all.length ? '. So it is not the same on every text.' : '.');
   }
 

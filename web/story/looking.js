@@ -4,7 +4,7 @@ import {barChart, lineChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {drawing} from './drawings.js';
 import {TokenRow, found, p, slider, tryIt, value} from './figures.js';
-import {cast, explorerLink, isSink, kSinkFactor, largestActivation, look, meanOf, reader, sinkHead, textFor} from './material.js';
+import {cast, explorerLink, isSink, kSinkFactor, largestActivation, look, meanOf, reader, sharesByWork, sinkHead, textFor} from './material.js';
 
 export function attention() {
   const model = reader();
@@ -64,9 +64,6 @@ export function spotlight() {
   const walk = slider('Token', {high: 63, at: 20, moved: (t) => show(t)});
   let state = null; // {pass, map, text, head}
 
-  // Queries after which a copy comes have work to do; only those with some tokens before them have a choice.
-  const works = (text) => new Set((text.copies ?? []).map((position) => position - 1));
-
   function show(t) {
     if (!state) return;
     const {pass, map, text, head} = state;
@@ -76,13 +73,10 @@ export function spotlight() {
     row.draw(pass.tokens, given, {unit: 'attention', chosen: t, copies: text.copies});
     replace(chart, svgElement(barChart({title: `Where token ${t} looks`, categories: pass.tokens, series: [{name: 'attention', values: given}], top: 1, width: 640, height: 170})));
     const total = given.reduce((sum, one) => sum + one, 0);
-    const busy = works(text);
-    const first = [...Array(pass.count).keys()].slice(4).map((query) => ({busy: busy.has(query), share: map.values[query * pass.count]}));
-    const idle = meanOf(first.filter((one) => !one.busy).map((one) => one.share));
-    const needed = meanOf(first.filter((one) => one.busy).map((one) => one.share));
-    replace(result, p(`Head ${head.head} of layer ${head.layer} has `, value(percent(given[0])), ' of its light on the very first token here. The bars add up to ', value(number(total, 3), 'row-sum'), '. They always do.'),
+    const {idle, busy: needed} = head;
+    replace(result, p(`Head ${head.head} of layer ${head.layer}${text.copies ? ', whose light moves most between work and rest,' : ''} has `, value(percent(given[0])), ' of its light on the very first token here', t === 0 ? ', the only one that it can see' : '', '. The bars add up to ', value(number(total, 3), 'row-sum'), '. They always do.'),
       text.copies ? p('After tokens where nothing is to be copied, the first token gets ', value(percent(idle)), ' on average; where a copy is due, ', value(percent(needed)), '. ',
-        idle > needed + 0.05 ? 'So the first token is where the light goes when nobody needs it.' : needed > idle + 0.05 ? 'That is the other way round than the story has it: in this model, this head looks at the first token rather when it works.' : 'In this model the two hardly differ.')
+        idle > needed + 0.05 ? 'So the first token is where this head leaves its light when nobody needs it.' : needed > idle + 0.05 ? 'That is the other way round than the story has it: in this model, this head looks at the first token rather when it works.' : 'In this model the two hardly differ.')
         : p(`${model.id} reads prose here, so we cannot say which tokens need no help.`));
   }
 
@@ -97,8 +91,10 @@ export function spotlight() {
     async start() {
       const text = await textFor(model);
       const pass = await look(model, text.text);
-      const head = sinkHead(pass);
-      state = {pass, text, head, map: await pass.attention(head.layer, head.head)};
+      // The head whose light moves most between work and rest; on prose, where that is not known, the one with the largest sink.
+      const heads = text.copies ? await sharesByWork(model, pass, text.copies) : [];
+      const head = heads.length ? heads.reduce((a, b) => (Math.abs(b.idle - b.busy) > Math.abs(a.idle - a.busy) ? b : a)) : sinkHead(pass);
+      state = {pass, text, head, map: head.map ?? await pass.attention(head.layer, head.head)};
       walk.input.max = pass.count - 1;
       show(Math.min(20, pass.count - 1));
     },

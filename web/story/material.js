@@ -1,5 +1,6 @@
 // Who plays which part, and what they read: models of the nursery on sequences of its generator, others on prose.
 import {get, models} from '../shared/api.js';
+import {nurserySequence} from '../shared/nursery.js';
 import {passOf} from '../shared/pass.js';
 
 // A part and who can play it, the best first.
@@ -31,7 +32,7 @@ const texts = new Map();
 export async function textFor(model, index = 0, letters = 63) {
   const key = model.nursery ? `nursery ${index} ${letters}` : `prose ${index}`;
   if (!texts.has(key)) {
-    const made = model.nursery ? await get(`/api/v1/backcopy?index=${index}&letters=${letters}`) : {text: await prose(index), copies: null, triggers: null};
+    const made = model.nursery ? await nurserySequence(index, letters) : {text: await prose(index), copies: null, triggers: null};
     texts.set(key, made);
   }
   return texts.get(key);
@@ -54,6 +55,20 @@ export function sinkHead(pass) {
     });
   }
   return best;
+}
+
+// Mean share on the first token where a copy is due and elsewhere, of every head. The first few queries have little choice.
+export async function sharesByWork(model, pass, copies) {
+  const busy = new Set((copies ?? []).map((position) => position - 1));
+  const rows = [];
+  for (let layer = 0; layer < model.layers; ++layer) {
+    for (let head = 0; head < model.heads; ++head) {
+      const map = await pass.attention(layer, head);
+      const at = (wanted) => meanOf([...Array(pass.count).keys()].slice(4).filter((query) => busy.has(query) === wanted).map((query) => map.values[query * pass.count]));
+      rows.push({layer, head, map, busy: at(true), idle: at(false)});
+    }
+  }
+  return rows;
 }
 
 // Three times the uniform share is called a sink, as in the nursery's study.
