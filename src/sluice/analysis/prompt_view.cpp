@@ -8,7 +8,6 @@
 
 #include "sluice/analysis/distribution.h"
 #include "sluice/analysis/prompt_map.h"
-#include "sluice/analysis/view_predictions.h"
 #include "sluice/base/error.h"
 #include "sluice/eval/perplexity.h"
 #include "sluice/infer/nonfinite_tap.h"
@@ -182,12 +181,18 @@ class AllGates {
   std::vector<Entry> gates_;
 };
 
-// Of logits that an intervention changes.
-void add_changed_surprise(const LoadedModel& model, PromptView& view) {
-  const Tensor predicted = ViewPredictions(model, view).log_probabilities({0, view.length()});
-  for (size_t i = 1; i < view.ids.size(); ++i)
+// Of logits that an intervention changes: it has to see those of all tokens at once.
+void add_changed_surprise(const Context& context, const Decoder& decoder, PromptView& view) {
+  const Tensor logits = decoder.logits(context, Var(view.hidden)).value();
+  for (size_t i = 1; i < view.ids.size(); ++i) {
+    const std::span<const float> row(logits.data<float>() + static_cast<int64_t>(i - 1) * logits.cols(),
+                                     static_cast<size_t>(logits.cols()));
+    const double largest = *std::ranges::max_element(row);
+    double sum = 0;
+    for (const float logit : row) sum += std::exp(logit - largest);
     view.surprise.push_back(
-        -predicted.data<float>()[static_cast<int64_t>(i - 1) * predicted.cols() + view.ids[i]]);
+        static_cast<float>(largest + std::log(sum) - row[static_cast<size_t>(view.ids[i])]));
+  }
 }
 
 void run_layers(const LoadedModel& model, const PromptViewRequest& request, Intervener& intervener,
@@ -218,7 +223,7 @@ void run_layers(const LoadedModel& model, const PromptViewRequest& request, Inte
   view.hidden = decoder.finish(context, x).value();
   view.surprise = {std::numeric_limits<float>::quiet_NaN()};
   if (is_probed(context, {TapName::kNoLayer, points::kLogits})) {
-    add_changed_surprise(model, view);
+    add_changed_surprise(context, decoder, view);
   } else {
     const std::vector<float> losses = next_token_losses(context, decoder, view.hidden, view.ids);
     view.surprise.insert(view.surprise.end(), losses.begin(), losses.end());

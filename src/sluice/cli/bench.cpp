@@ -11,6 +11,7 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/serve/latency.h"
 
 namespace sluice::cli {
 namespace {
@@ -65,6 +66,15 @@ void run(const BenchOptions& options, const Session& session) {
   }
   if (what == "look")
     return print_result(session, bench::measure_look(engine, model_request(options, session), control));
+  if (what == "explore") {
+    return print_result(
+        session, serve::measure_latency(
+                     engine,
+                     {.model = options.model,
+                      .options = {.dtype = weight_type(session), .nonfinite = options.weights.nonfinite()},
+                      .repetitions = static_cast<int>(options.repeat.value_or(20))},
+                     control));
+  }
   const auto measure_model = what == "prefill" ? bench::measure_prefill : bench::measure_decode;
   print_result(session, measure_model(engine, model_request(options, session), control));
 }
@@ -82,15 +92,19 @@ Command bench_command() {
           "OpenBLAS in f32 on the same shape. train takes whole steps on random tokens and counts three "
           "times the arithmetic of the forward pass: products with weights, and attention to earlier "
           "tokens. neighbour takes steps alone and beside a process that keeps one core busy, in turns, "
-          "and tells how much slower the latter are.",
+          "and tells how much slower the latter are. explore asks an explorer on this machine for views of "
+          "new prompts of 32, 256 and 1,024 tokens, for comparisons after a gate was moved and for maps, and "
+          "prints the median and the 95th percentile of the time until the answer is there; what a browser "
+          "takes to draw is not in it.",
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
                    "sluice bench decode path/to/model --dtype int8",
-                   "sluice bench look path/to/model --dtype bf16", "sluice bench train --json",
-                   "sluice bench train tiny-elementwise --set batch_tokens=8192",
+                   "sluice bench look path/to/model --dtype bf16", "sluice bench explore path/to/model",
+                   "sluice bench train --json", "sluice bench train tiny-elementwise --set batch_tokens=8192",
                    "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
-      .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
+      .dtype = {.text = "Compute in f32 or bf16, for prefill, decode, look and explore also int8 (default: "
+                        "bf16 in gemm, "
                         "attention, ops, train and neighbour, else f32)",
                 .words = {"f32", "bf16", "int8"}},
       .declare = [](Options& options) -> Action {

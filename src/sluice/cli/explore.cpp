@@ -109,8 +109,8 @@ Action declare_explore(Options& options) {
                "Models can be looked at, but not changed and not made to talk");
   options.flag("--open", target->open, "Open the page in a browser");
   options.text({.name = "--tokenizer",
-                .value = "FILE",
-                .text = "A tokenizer.json for all models, or bytes (default: each model's own)"},
+                .value = "FILE|bytes",
+                .text = "What the tokens of the models stand for (default: each model's own)"},
                target->tokenizer);
   target->weights.declare(options);
   return [target](const Session& session) { run(*target, session); };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "sluice/probe/index_set.h"
 #include "sluice/serve/explorer_state.h"
@@ -125,19 +126,37 @@ struct WantedGrid {
   std::string position = {};
 };
 
+// The thumbnails of a layer that are asked for; none if it has no such thing.
+std::span<const Thumbnail> thumbnails_of(const ViewLayer& layer, const WantedGrid& wanted) {
+  if (!wanted.layers.contains(layer.layer)) return {};
+  if (wanted.kind == MapKind::Attention) return layer.thumbnails;
+  const auto gate = std::ranges::find(layer.gates, wanted.position, &ViewGate::position);
+  if (gate == layer.gates.end()) return {};
+  return gate->thumbnails;
+}
+
+// A headwise gate in a model that has elementwise ones, too: its one column is repeated.
+Thumbnail widened(Thumbnail thumbnail, int64_t columns) {
+  if (thumbnail.columns == columns) return thumbnail;
+  std::vector<uint8_t> codes;
+  for (const uint8_t code : thumbnail.codes) codes.insert(codes.end(), static_cast<size_t>(columns), code);
+  thumbnail.codes = std::move(codes);
+  thumbnail.columns = columns;
+  return thumbnail;
+}
+
 HttpResponse cut_grid(const StoredView& stored, const WantedGrid& wanted) {
   MapBlock block{.type = MapType::U8};
   for (const ViewLayer& layer : stored.view.layers) {
-    if (!wanted.layers.contains(layer.layer)) continue;
-    const auto gate = std::ranges::find(layer.gates, wanted.position, &ViewGate::position);
-    const bool gates = wanted.kind == MapKind::Gates;
-    if (gates && gate == layer.gates.end()) continue;
-    const std::vector<Thumbnail>& thumbnails = gates ? gate->thumbnails : layer.thumbnails;
-    for (size_t head = 0; head < thumbnails.size(); ++head) {
-      block.rows = thumbnails[head].rows;
-      block.columns = thumbnails[head].columns;
-      block.add({.layer = layer.layer, .head = static_cast<int64_t>(head)}, thumbnails[head]);
+    for (const Thumbnail& each : thumbnails_of(layer, wanted)) {
+      block.rows = each.rows;
+      block.columns = std::max(block.columns, each.columns);
     }
+  }
+  for (const ViewLayer& layer : stored.view.layers) {
+    int64_t head = 0;
+    for (const Thumbnail& each : thumbnails_of(layer, wanted))
+      block.add({.layer = layer.layer, .head = head++}, widened(each, block.columns));
   }
   return map_response(block, stored.name, word_for(kMapKinds, wanted.kind));
 }
