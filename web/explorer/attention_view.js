@@ -74,7 +74,8 @@ export function build() {
     inPanes(panes, (pane) => [larges[panes.indexOf(pane)].element, parts.facts[panes.indexOf(pane)]]),
     element('p', {class: 'note'}, 'Rows are queries, columns the tokens they look at. Beside it, orange is what goes to the first token.'));
   update(new Set());
-  return {content: [gridCard, largeCard], split: panes.length < 2};
+  // Two large maps side by side are what one compares, so they come first.
+  return {content: panes.length < 2 ? [gridCard, largeCard] : [largeCard, gridCard], split: panes.length < 2};
 }
 
 export function update(changed) {
