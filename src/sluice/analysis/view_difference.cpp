@@ -26,6 +26,10 @@ double divergence_of(std::span<const float> from, std::span<const float> to) {
   return std::max(sum, 0.0);  // below 0 by rounding alone
 }
 
+std::span<const float> row_of(const Tensor& matrix, int64_t row) {
+  return {matrix.data<float>() + row * matrix.cols(), static_cast<size_t>(matrix.cols())};
+}
+
 PredictedToken top_of(std::span<const float> row) {
   const auto largest = std::ranges::max_element(row);
   return {static_cast<TokenId>(largest - row.begin()), std::exp(static_cast<double>(*largest))};
@@ -58,25 +62,29 @@ ViewDifference compare_views(const ViewedModel& a, const ViewedModel& b, size_t 
   if (!difference.why_not.empty()) return difference;
   const ViewPredictions first(a.model, a.view, a.packing), second(b.model, b.view, b.packing);
   const int64_t length = a.view.length();
-  int64_t equal = 0;
+  std::vector<ChangedToken> tops(static_cast<size_t>(length));
+  difference.kl.resize(static_cast<size_t>(length));
   for (Range rows{0, 0}; rows.begin < length; rows.begin = rows.end) {
     control.stop_if_cancelled();
     rows.end = std::min(rows.begin + ViewPredictions::kRows, length);
     const Tensor p = first.log_probabilities(rows), q = second.log_probabilities(rows);
-    const auto columns = static_cast<size_t>(p.cols());
-    for (int64_t i = 0; i < rows.size(); ++i) {
-      const std::span<const float> from(p.data<float>() + i * p.cols(), columns);
-      const std::span<const float> to(q.data<float>() + i * q.cols(), columns);
-      difference.kl.push_back(divergence_of(from, to));
-      const ChangedToken tokens{rows.begin + i, top_of(from), top_of(to)};
-      equal += tokens.a.id == tokens.b.id ? 1 : 0;
-      if (tokens.a.id != tokens.b.id && difference.changed.size() < kMostChanged)
-        difference.changed.push_back(tokens);
-      if (tokens.position == length - 1) difference.next = changes_of(from, to, count);
-    }
+    // Of large vocabularies this takes as long as the logits.
+    a.model.engine().threads().each(rows.size(), [&](int64_t i) {
+      const auto at = static_cast<size_t>(rows.begin + i);
+      const std::span<const float> from = row_of(p, i), to = row_of(q, i);
+      difference.kl[at] = divergence_of(from, to);
+      tops[at] = {rows.begin + i, top_of(from), top_of(to)};
+    });
+    if (rows.end == length)
+      difference.next = changes_of(row_of(p, rows.size() - 1), row_of(q, rows.size() - 1), count);
     control.report("predictions", rows.end, length);
   }
-  difference.agreement = static_cast<double>(equal) / static_cast<double>(length);
+  const auto is_equal = [](const ChangedToken& token) { return token.a.id == token.b.id; };
+  difference.agreement =
+      static_cast<double>(std::ranges::count_if(tops, is_equal)) / static_cast<double>(length);
+  std::erase_if(tops, is_equal);
+  tops.resize(std::min(tops.size(), kMostChanged));
+  difference.changed = std::move(tops);
   return difference;
 }
 
