@@ -1,5 +1,6 @@
 // Continuations, token by token.
 import {stream} from '../shared/api.js';
+import {mainModel} from './session.js';
 
 export const samplerOf = (state) => ({max_tokens: state.length, temperature: state.temperature, top_k: state.topK, top_p: state.topP, seed: state.seed});
 
@@ -9,7 +10,8 @@ export async function continueText(subject, sampler, arrived, signal) {
   let end = null;
   let index = 0;
   await stream('/api/v1/generate', {...subject, ...sampler}, {
-    token: (token) => token.id !== undefined && token.id !== null && arrived(token, index++),
+    // A model without a tokenizer says numbers.
+    token: (token) => token.id !== undefined && token.id !== null && arrived({...token, text: mainModel().tokenizer ? token.text : ` ${token.id}`}, index++),
     done: (data) => (end = data),
   }, signal);
   return end;

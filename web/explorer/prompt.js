@@ -9,6 +9,7 @@ const labels = {factual: 'Factual', technical: 'Technical', conversational: 'Con
 const kTyping = 250; // milliseconds of quiet after which typing counts as a prompt
 const kNurseryExamples = 4;
 const kNurseryLetters = 47;
+const kNumbers = '1 2 3 5 8 13 21 34 55 89';
 
 let pressed = {}; // how often each example was asked for: the next is another one
 
@@ -37,14 +38,15 @@ function drawExamples() {
   if (!model) return;
   const chips = model.nursery
     ? Array.from({length: kNurseryExamples}, (_, i) => element('button', {type: 'button', 'data-example': `sequence ${i + 1}`, onclick: () => take(() => nurseryExample(i))}, `Sequence ${i + 1}`))
+    : !model.tokenizer ? [element('button', {type: 'button', 'data-example': 'numbers', onclick: () => newPrompt(kNumbers)}, 'Token numbers')]
     : Object.entries(labels).map(([type, label]) => element('button', {type: 'button', 'data-example': type, onclick: () => take(() => typedExample(type))}, label));
-  replace(find('examples'), element('span', {class: 'note'}, 'Examples'), chips);
+  replace(find('examples'), element('span', {class: 'note'}, 'Examples'), chips, model.nursery ? element('a', {class: 'note', href: 'story#spotlight'}, 'What are these letters?') : null);
 }
 
 // Something to look at when the page opens.
 export async function firstPrompt() {
   const model = mainModel();
-  newPrompt(model.nursery ? await nurseryExample(0) : await typedExample('factual'), 'replace');
+  newPrompt(!model.tokenizer ? kNumbers : model.nursery ? await nurseryExample(0) : await typedExample('factual'), 'replace');
 }
 
 export function say(error) {
@@ -72,7 +74,7 @@ function drawStatus(queue) {
   const pass = session.panes[0]?.pass;
   const timing = pass?.view.timing;
   const waiting = queue?.yours?.[0];
-  if (waiting && waiting.place > 1) status.textContent = `waiting, place ${waiting.place}, about ${Math.ceil(waiting.expected_s)} s`;
+  if (waiting && !queue.running?.yours) status.textContent = `waiting, place ${waiting.place}${waiting.expected_s ? `, about ${Math.ceil(waiting.expected_s)} s` : ''}`;
   else if (queue) status.textContent = queue.running?.total ? `computing, ${queue.running.done} of ${queue.running.total}` : 'computing …';
   else status.textContent = pass ? `${pass.count} tokens · ${timing.cached ? 'from memory' : `${Math.round(1000 * timing.computed_s)} ms`}` : '';
 }

@@ -41,6 +41,7 @@ const promptIds = new Map();
 
 // The prompt's tokens, for what continues them.
 async function idsOf(model, text, signal) {
+  if (!model.tokenizer) return numbersIn(text);
   const key = `${model.id}\n${text}`;
   if (!promptIds.has(key)) {
     if (promptIds.size > 20) promptIds.clear();
@@ -49,12 +50,19 @@ async function idsOf(model, text, signal) {
   return promptIds.get(key);
 }
 
+// The prompt of a model without a tokenizer: its tokens by number.
+function numbersIn(text) {
+  const numbers = (text.match(/\d+/g) ?? []).map(Number);
+  if (!numbers.length) throw new Error('This model has no tokenizer. Type the numbers of tokens, such as 1 2 3, or start with --tokenizer.');
+  return numbers;
+}
+
 // With the generated tokens that are looked at, if this model has the same tokens as the one that generated them.
 export async function subjectOf(model, signal, step = state.step) {
   const same = model.tokenizer_fingerprint === mainModel().tokenizer_fingerprint;
-  if (!step || !same) return {model: model.id, prompt: state.text, interventions: []};
+  if ((!step || !same) && model.tokenizer) return {model: model.id, prompt: state.text, interventions: []};
   const ids = await idsOf(model, state.text, signal);
-  return {model: model.id, ids: ids.concat(state.more.slice(0, step)), interventions: []};
+  return {model: model.id, ids: ids.concat(same ? state.more.slice(0, step) : []), interventions: []};
 }
 
 async function changedPass(model, signal) {

@@ -14,7 +14,7 @@ const parts = {
 export const cast = {all: [], plain: null, gated: null, prosePlain: null, proseGated: null};
 
 export async function gatherCast() {
-  cast.all = (await models()).filter((model) => !model.error);
+  cast.all = (await models()).filter((model) => !model.error && model.tokenizer);
   for (const [part, {fits}] of Object.entries(parts)) {
     for (const fit of fits) cast[part] ??= cast.all.find(fit) ?? null;
   }
