@@ -17,6 +17,8 @@ case "${1:---runtime}" in
     # shellcheck disable=SC1091  # a system file, not part of the project
     release=$(. /etc/os-release 2>/dev/null && echo "${ID:-}-${VERSION_ID:-}") || release=unknown
     case "$release" in debian-12 | ubuntu-22.04 | ubuntu-24.04) packages+=(clang-format-14) ;; esac
+    # The explorer's pages in a browser. Ubuntu's is no package of this kind; there those tests are skipped.
+    if [[ $1 == --slow-tests && $release == debian-* ]]; then packages+=(chromium chromium-driver); fi
     ;;
   *)
     echo "usage: install-deps.sh [--runtime|--tests|--slow-tests]" >&2

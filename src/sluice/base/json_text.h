@@ -1,6 +1,9 @@
 // JSON as files and commands have it.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -9,6 +12,17 @@ namespace sluice {
 // Indented by two, with a line break at the end. Ill-formed UTF-8, which paths may have, is replaced.
 inline std::string pretty_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+// On one line, for whoever reads it by program.
+inline std::string compact_text(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// The number with the fewest digits that gives the same f32 again: 0.3 and not 0.30000001192092896. What is
+// not finite becomes null in JSON.
+inline double shortest_number(float value) {
+  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
 }
 
 }  // namespace sluice

@@ -14,6 +14,7 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/serve/latency.h"
 
 namespace sluice::cli {
 namespace {
@@ -91,6 +92,15 @@ void run(const BenchOptions& options, const Session& session) {
                                                           .layers_only = options.layers_only},
                                                          control));
   }
+  if (what == "explore") {
+    return print_result(
+        session, serve::measure_latency(
+                     engine,
+                     {.model = options.model,
+                      .options = {.dtype = weight_type(session), .nonfinite = options.weights.nonfinite()},
+                      .repetitions = static_cast<int>(options.repeat.value_or(20))},
+                     control));
+  }
   const auto measure_model = what == "prefill" ? bench::measure_prefill : bench::measure_decode;
   print_result(session, measure_model(engine, model_request(options, session), control));
 }
@@ -111,16 +121,19 @@ Command bench_command() {
           "and tells how much slower the latter are. moe runs 64 experts, 8 for each of 512 tokens, in turns "
           "with one dense product of as many operations. ablate breaks a model in "
           "the ways of a plan, all gates, constants, layers and heads, once with runs that share what they "
-          "have in common and once with each run on its own.",
+          "have in common and once with each run on its own. explore asks an explorer on this machine for "
+          "views of new prompts of 32, 256 and 1,024 tokens, for comparisons after a gate was moved and for "
+          "maps, and prints the median and the 95th percentile of the time until the answer is there; what a "
+          "browser takes to draw is not in it.",
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json", "sluice bench moe",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
                    "sluice bench decode path/to/model --dtype int8",
                    "sluice bench look path/to/model --dtype bf16",
                    "sluice bench ablate path/to/model --dtype bf16 --layers-only --naive-runs 4",
-                   "sluice bench train --json", "sluice bench train tiny-elementwise --set batch_tokens=8192",
+                   "sluice bench explore path/to/model", "sluice bench train --json", "sluice bench train tiny-elementwise --set batch_tokens=8192",
                    "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
-      .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
+      .dtype = {.text = "Compute in f32 or bf16, for prefill, decode, look and explore also int8 (default: bf16 in gemm, "
                         "attention, ops, moe, train and neighbour, else f32)",
                 .words = {"f32", "bf16", "int8"}},
       .declare = [](Options& options) -> Action {

@@ -9,7 +9,7 @@
 namespace sluice::cli {
 namespace {
 
-enum class Takes { Model, Config, Tokens, Repeat, Data, Shape, Plan };
+enum class Takes { Model, Weights, Config, Tokens, Repeat, Data, Shape, Plan };
 
 struct Part {
   const char* name;
@@ -24,12 +24,15 @@ const std::vector<Part> kParts = {
     {"attention", "", {Takes::Repeat, Takes::Shape}, "HEADSxTOKENSxSIZE"},
     {"ops", "what is bounded by memory", {Takes::Repeat, Takes::Shape}, "TOKENSxHIDDENxVOCABULARY"},
     {"moe", "experts beside a dense product", {Takes::Repeat, Takes::Shape}, "TOKENSxHIDDENxWIDTH"},
-    {"prefill", "reading a prompt", {Takes::Model, Takes::Tokens, Takes::Repeat}},
-    {"decode", "generating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
-    {"look", "measuring gates and attention beside evaluating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
+    {"prefill", "reading a prompt", {Takes::Model, Takes::Weights, Takes::Tokens, Takes::Repeat}},
+    {"decode", "generating", {Takes::Model, Takes::Weights, Takes::Tokens, Takes::Repeat}},
+    {"look",
+     "measuring gates and attention beside evaluating",
+     {Takes::Model, Takes::Weights, Takes::Tokens, Takes::Repeat}},
     {"ablate",
      "breaking a model with shared and with separate runs",
-     {Takes::Model, Takes::Tokens, Takes::Repeat, Takes::Plan}},
+     {Takes::Model, Takes::Weights, Takes::Tokens, Takes::Repeat, Takes::Plan}},
+    {"explore", "what somebody at the explorer waits for", {Takes::Model, Takes::Weights, Takes::Repeat}},
     {"train", "whole steps", {Takes::Config, Takes::Repeat}},
     {"neighbour", "training beside a busy process", {Takes::Config, Takes::Repeat}},
     {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
@@ -84,7 +87,7 @@ void declare(Options& options, BenchOptions& target) {
       target.tokens);
   options.integer({.name = "--repeat",
                    .value = "N",
-                   .text = "Repetitions, of which the median is shown (default: 5)",
+                   .text = "Repetitions, of which the median is shown (default: 5, of explore 20)",
                    .low = 1,
                    .high = 1000},
                   target.repeat);
@@ -124,8 +127,8 @@ void check(const BenchOptions& options, const CommonOptions& common) {
   };
   refuse_unless(takes(Takes::Model) || takes(Takes::Config), !options.model.empty(), "model");
   refuse_unless(takes(Takes::Tokens), options.tokens.has_value(), "--tokens");
-  refuse_unless(takes(Takes::Tokens), common.dtype == "int8", "--dtype int8");
-  refuse_unless(takes(Takes::Tokens), options.weights.allow, "--allow-nonfinite");
+  refuse_unless(takes(Takes::Weights), common.dtype == "int8", "--dtype int8");
+  refuse_unless(takes(Takes::Weights), options.weights.allow, "--allow-nonfinite");
   refuse_unless(takes(Takes::Repeat), options.repeat.has_value(), "--repeat");
   refuse_unless(takes(Takes::Data), !options.data.empty(), "--data");
   refuse_unless(takes(Takes::Shape), !options.shapes.empty(), "--shape");

@@ -15,6 +15,7 @@ Command data_command();
 Command demo_command();
 Command doctor_command();
 Command eval_command();
+Command explore_command();
 Command gates_command();
 Command generate_command();
 Command help_command();

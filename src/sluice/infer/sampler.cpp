@@ -9,10 +9,7 @@
 namespace sluice {
 namespace {
 
-struct Candidate {
-  int32_t id;
-  double weight;  // probability up to a common factor
-};
+using Candidate = Sampler::Candidate;  // here its weight is the probability up to a common factor
 
 // Largest first; of equals the smaller id.
 std::vector<Candidate> ranked(std::span<const float> logits, const SamplerOptions& options) {
@@ -50,6 +47,17 @@ void filter(std::vector<Candidate>& candidates, const SamplerOptions& options) {
 }
 
 }  // namespace
+
+std::vector<Candidate> Sampler::candidates(std::span<const float> logits, const SamplerOptions& options) {
+  SLUICE_ASSERT(!logits.empty(), "sampler: no logits");
+  if (options.temperature == 0.0)
+    return {{static_cast<int32_t>(std::ranges::max_element(logits) - logits.begin()), 1.0}};
+  std::vector<Candidate> left = ranked(logits, options);
+  filter(left, options);
+  const double all = total(left);
+  for (Candidate& each : left) each.weight /= all;
+  return left;
+}
 
 int32_t Sampler::next(std::span<const float> logits) {
   SLUICE_ASSERT(!logits.empty(), "sampler: no logits");

@@ -25,6 +25,14 @@ class Sampler {
 
   int32_t next(std::span<const float> logits);
 
+  // What a draw is made from, likeliest first: the tokens that the filters leave, with their probabilities.
+  // At temperature 0 the likeliest alone.
+  struct Candidate {
+    int32_t id = 0;
+    double weight = 0;
+  };
+  static std::vector<Candidate> candidates(std::span<const float> logits, const SamplerOptions& options);
+
  private:
   SamplerOptions options_;
   Random random_;

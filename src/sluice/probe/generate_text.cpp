@@ -7,6 +7,8 @@
 #include "sluice/data/text_reader.h"
 #include "sluice/infer/generator.h"
 #include "sluice/infer/positions.h"
+#include "sluice/nn/tap_points.h"
+#include "sluice/probe/probe_chain.h"
 #include "sluice/text/streaming_decoder.h"
 
 namespace sluice {
@@ -80,6 +82,23 @@ std::optional<Intervener> intervener_of(const TextGenerationOptions& options) {
   return Intervener(options.interventions);
 }
 
+// Shows the logits of every step to somebody.
+class LogitsProbe : public Probe {
+ public:
+  using Seen = std::function<void(std::span<const float>)>;
+  explicit LogitsProbe(const Seen& seen) : seen_(seen) {}
+
+  bool wants(const TapName& name) const override { return seen_ && name.point == points::kLogits; }
+
+  Tensor visit(const Context& /*context*/, const TapName& /*name*/, const Tensor& value) override {
+    seen_(value.values<float>());
+    return value;
+  }
+
+ private:
+  const Seen& seen_;
+};
+
 GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& request,
                         const Context& context, const JobControl& control) {
   GrowingText text(model, request.arrived);
@@ -88,7 +107,7 @@ GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& r
   Generation generation = generator.generate(request.prompt, options, [&](TokenId id) {
     control.stop_if_cancelled();
     text.push(id);
-    return true;
+    return !request.enough || !request.enough();
   });
   return {.text = text.finish(),
           .ids = std::move(generation.ids),
@@ -133,7 +152,10 @@ GeneratedText generate_text(const LoadedModel& model, const TextGenerationReques
   warn_beyond_positions(model.config(), kPromptAndNew, tokens, control);
   warn_of_greedy(request.options.sampler, control);
   std::optional<Intervener> intervener = intervener_of(request.options);
-  GeneratedText text = generated(model, request, model.context(intervener ? &*intervener : nullptr), control);
+  LogitsProbe logits(request.chosen_from);
+  ProbeChain chain({intervener ? &*intervener : nullptr, request.chosen_from ? &logits : nullptr});
+  const bool probed = intervener || request.chosen_from;
+  GeneratedText text = generated(model, request, model.context(probed ? &chain : nullptr), control);
   if (intervener) intervener->check_effect();
   return text;
 }

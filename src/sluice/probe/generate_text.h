@@ -4,6 +4,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,10 @@ struct TextGenerationRequest {
   std::vector<TokenId> prompt;
   TextGenerationOptions options = {};
   TokenArrived arrived = {};
+  // Called before each token arrives, with the logits that it is chosen from.
+  std::function<void(std::span<const float>)> chosen_from = {};
+  // Asked after each token: whether the text is long enough.
+  std::function<bool()> enough = {};
 };
 
 // Throws if it is cancelled: what came until then went to `arrived`. Usage error if an intervention needs

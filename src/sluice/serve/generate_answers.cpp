@@ -1,0 +1,84 @@
+// A continuation, token by token, as server-sent events.
+#include <fmt/format.h>
+
+#include "sluice/analysis/view_predictions.h"
+#include "sluice/base/json_text.h"
+#include "sluice/probe/generate_text.h"
+#include "sluice/serve/explorer_state.h"
+#include "sluice/serve/token_chances.h"
+
+namespace sluice::serve {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct WantedText {
+  Subject subject;
+  TextGenerationOptions options = {};
+  size_t alternatives = 5;
+};
+
+WantedText read_wanted(const Json& json, ExplorerState& state) {
+  WantedText wanted{.subject = read_subject(json, state.shelf, state.rules())};
+  wanted.options.max_tokens = json.integer_or("max_tokens", 64, {1, kMaxNewTokens});
+  wanted.options.sampler = {.temperature = json.number_or("temperature", 0.0, {0, 100}),
+                            .top_k = json.integer_or("top_k", 0, {0, 1 << 24}),
+                            .top_p = json.number_or("top_p", 1.0, {0, 1}),
+                            .min_p = json.number_or("min_p", 0.0, {0, 1}),
+                            .seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}))};
+  wanted.options.interventions = wanted.subject.interventions;
+  wanted.alternatives = static_cast<size_t>(json.integer_or("count", 5, {0, 50}));
+  Intervener(wanted.options.interventions).check_needs_no_later_tokens();
+  return wanted;
+}
+
+ordered_json token_event(const LoadedModel& model, const TokenChances& chances, TokenId id,
+                         std::string_view text) {
+  ordered_json top = ordered_json::array();
+  for (const PredictedToken& token : chances.top)
+    top.push_back({{"id", token.id},
+                   {"token", token_json(model, token.id)},
+                   {"probability", shortest_number(static_cast<float>(token.probability))}});
+  return {{"index", chances.index},
+          {"id", id},
+          {"text", text},
+          {"probability", shortest_number(static_cast<float>(chances.probability_of(id)))},
+          {"top", std::move(top)}};
+}
+
+void stream_text(ExplorerState& state, const WantedText& wanted, EventStream& events, const Turn& turn) {
+  const LoadedModel& model = state.shelf.load(*wanted.subject.model, turn.control);
+  TextGenerationRequest request{.prompt = ids_of(wanted.subject, model), .options = wanted.options};
+  TokenChances chances(wanted.alternatives);
+  request.chosen_from = [&](std::span<const float> logits) { chances.next(logits); };
+  request.arrived = [&](std::optional<TokenId> id, std::string_view text) {
+    if (id) ++state.metrics.generated_tokens;
+    events.send("token",
+                compact_text(id ? token_event(model, chances, *id, text) : ordered_json({{"text", text}})));
+  };
+  const GeneratedText made = generate_text(model, request, turn.control);
+  const bool full = std::ssize(made.ids) == wanted.options.max_tokens;
+  events.send("done", compact_text({{"reason", full ? "length" : "stop"},
+                                    {"text", made.text ? ordered_json(*made.text) : ordered_json()},
+                                    {"ids", made.ids},
+                                    {"prompt_ids", request.prompt},
+                                    {"tokens_per_s", made.decode_rate()}}));
+}
+
+}  // namespace
+
+Answer answer_generate(ExplorerState& state, const HttpRequest& request) {
+  const Json json = body_of(request);
+  json.allow_keys({"model", "prompt", "ids", "interventions", "max_tokens", "temperature", "top_k", "top_p",
+                   "min_p", "seed", "count"});
+  if (state.read_only) throw HttpError(403, "this server is read-only: models are not made to talk");
+  const WantedText wanted = read_wanted(json, state);
+  return Computation{
+      .kind = "generate",
+      .model = wanted.subject.model->id,
+      .stream = [&state, wanted](EventStream& events,
+                                 const Turn& turn) { stream_text(state, wanted, events, turn); },
+      .tells_place = true};
+}
+
+}  // namespace sluice::serve

@@ -1,0 +1,61 @@
+#include "sluice/serve/view_store.h"
+
+#include <fmt/format.h>
+
+namespace sluice::serve {
+namespace {
+
+std::string layer_name(const std::string& view, int64_t layer) {
+  return fmt::format("{}/{}", view, layer);
+}
+
+}  // namespace
+
+ViewHandle ViewStore::find(const Subject& subject) {
+  const LoadedModel* model = subject.model->loaded();
+  if (model == nullptr) return {};
+  return views_.find(view_name(subject, ids_of(subject, *model)));
+}
+
+DetailHandle ViewStore::find_layer(const StoredView& view, int64_t layer) {
+  return details_.find(layer_name(view.name, layer));
+}
+
+void ViewStore::put_layer(const std::string& view, LayerDetail detail) {
+  const std::string name = layer_name(view, detail.layer);
+  const size_t bytes = detail.bytes();
+  details_.put(name, std::make_shared<LayerDetail>(std::move(detail)), bytes);
+}
+
+ViewStore::Obtained ViewStore::obtain(const Subject& subject, ModelShelf& shelf, const JobControl& control) {
+  const LoadedModel& model = shelf.load(*subject.model, control);
+  std::vector<TokenId> ids = ids_of(subject, model);
+  const std::string name = view_name(subject, ids);
+  if (ViewHandle known = views_.find(name)) return {known, true};
+  const Packing packing = subject.model->packing();
+  PromptViewRequest request{
+      .ids = std::move(ids), .interventions = subject.interventions, .packing = packing};
+  request.seen = [&](LayerDetail detail) { put_layer(name, std::move(detail)); };
+  auto stored = std::make_shared<StoredView>(StoredView{.name = name,
+                                                        .model_id = subject.model->id,
+                                                        .model = model,
+                                                        .packing = packing,
+                                                        .change_texts = subject.change_texts,
+                                                        .view = view_prompt(model, request, control),
+                                                        .next = {}});
+  stored->next = next_tokens(model, stored->view,
+                             {.position = stored->view.length() - 1, .count = kMaxRows, .packing = packing});
+  views_.put(name, stored, stored->view.bytes());
+  return {stored, false};
+}
+
+DetailHandle ViewStore::obtain_layer(const StoredView& view, int64_t layer) {
+  if (DetailHandle known = find_layer(view, layer)) return known;
+  LayerDetail detail = layer_detail(view.model, view.view, layer, view.packing);
+  const size_t bytes = detail.bytes();
+  auto handle = std::make_shared<const LayerDetail>(std::move(detail));
+  details_.put(layer_name(view.name, layer), handle, bytes);
+  return handle;
+}
+
+}  // namespace sluice::serve

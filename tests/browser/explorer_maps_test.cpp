@@ -1,0 +1,143 @@
+// Small and large maps, the scale, gates down to channels, the logit lens, two panes in step.
+#include "tests/browser/explorer_page.h"
+
+namespace sluice::test {
+namespace {
+
+using nlohmann::json;
+
+class ExplorerMaps : public ExplorerPage {
+ protected:
+  void wait_for_large_map(const std::string& layer_and_head) {
+    browser().wait_until(
+        "[...document.querySelectorAll('.large .map')].every((map) => map.dataset.drawn === '" +
+            layer_and_head + "')",
+        "the large map of " + layer_and_head);
+  }
+
+  // Red, green and blue of the large map's canvas, at shares of its side.
+  json pixel(double x, double y) {
+    return browser().run(
+        "const canvas = document.querySelector('.large .map canvas');"
+        "return [...canvas.getContext('2d').getImageData(Math.floor(canvas.width * arguments[0]), "
+        "Math.floor(canvas.height * arguments[1]), 1, 1).data]",
+        {x, y});
+  }
+};
+
+TEST_F(ExplorerMaps, open_large_when_pressed) {
+  open("m=headwise&t=" + kPrompt);
+  browser().wait_until("[...document.querySelectorAll('.cell canvas')].every((canvas) => canvas.width > 1)",
+                       "small maps");
+  EXPECT_EQ(count(".cell"), 6);
+  browser().click(".cell[data-layer='2'][data-head='1']");
+  wait_for_large_map("2 1");
+  EXPECT_EQ(text_of(".view h2:last-of-type").find("(not"), std::string::npos);
+  EXPECT_EQ(
+      browser().run(
+          "return "
+          "document.querySelector('.cell[data-layer=\"2\"][data-head=\"1\"]').getAttribute('aria-pressed')"),
+      "true");
+}
+
+TEST_F(ExplorerMaps, are_fetched_only_when_in_sight) {
+  open("m=deep&t=" + kPrompt);
+  browser().wait_until("performance.getEntriesByName('sluice:grid-row').length > 0", "rows of small maps");
+  const auto fetched = [&] {
+    return browser()
+        .run(
+            "return performance.getEntriesByType('resource').filter((entry) => "
+            "entry.name.endsWith('/grid')).length")
+        .get<int>();
+  };
+  EXPECT_EQ(count(".cell"), kDeepLayers * kDeepHeads);
+  EXPECT_LT(fetched(), kDeepLayers);
+  browser().run("const grid = document.querySelector('.grid'); grid.scrollTop = grid.scrollHeight;");
+  browser().wait_until("document.querySelector(\".cell[data-layer='23'] canvas\").width !== 300",
+                       "the last row");
+}
+
+TEST_F(ExplorerMaps, show_what_is_hovered_in_numbers) {
+  open("m=headwise&l=1&h=0&t=" + kPrompt);
+  wait_for_large_map("1 0");
+  browser().hover(".large .map");
+  browser().wait_until("document.getElementById('tip').textContent.includes('query 5, key 5')",
+                       "query and key under the pointer");
+  EXPECT_NE(text_of("#tip").find("attention 0."), std::string::npos);
+}
+
+TEST_F(ExplorerMaps, change_with_the_scale_and_without_the_first_token) {
+  open("m=baseline&l=1&h=0&t=" + kPrompt);
+  wait_for_large_map("1 0");
+  EXPECT_EQ(browser().run("return document.querySelector('.map').dataset.high"), "1");
+  const json linear = pixel(0.02, 0.97);
+  const json unseen = pixel(0.97, 0.02);
+  EXPECT_EQ(unseen[3], 0) << "what no query sees is left out";
+  browser().choose("#scale", "log");
+  browser().wait_until("location.hash.includes('s=log')", "the scale in the URL");
+  const json logarithmic = pixel(0.02, 0.97);
+  EXPECT_LT(logarithmic[0].get<int>(), linear[0].get<int>())
+      << "small shares are darker on a logarithmic scale";
+  browser().choose("#scale", "maximum");
+  browser().click("#first");
+  browser().wait_until("Number(document.querySelector('.map').dataset.high) < 1",
+                       "the maximum of the other tokens");
+  const json without = pixel(0.02, 0.97);
+  EXPECT_GT(without[0].get<int>(), logarithmic[0].get<int>()) << "the first column is left pale";
+}
+
+TEST_F(ExplorerMaps, of_gates_name_heads_and_go_down_to_channels) {
+  open("m=deep&v=gates&l=3&t=" + kPrompt);
+  browser().wait_until("document.querySelector('[data-map=head]')?.dataset.drawn === '3'", "gates by head");
+  browser().click("[data-map='head']");
+  browser().wait_until(
+      "document.querySelector('[data-map=channel]')?.getAttribute('aria-label')?.includes('16 channels by 11 "
+      "tokens')",
+      "channels of the pressed head");
+  EXPECT_EQ(count(".chart svg"), 2);
+  keep_screenshot(browser(), "gates");
+}
+
+TEST_F(ExplorerMaps, of_gates_agree_with_the_server) {
+  open("m=headwise&v=gates&l=1&h=0&t=" + kPrompt);
+  browser().wait_until("document.getElementById('fact-gate')", "the mean gate");
+  const json view = ask("/api/v1/view", {{"model", "headwise"}, {"prompt", kPrompt}});
+  const double mean = view["layers"][1]["gates"][0]["by_head"][0];
+  EXPECT_NEAR(std::stod(text_of("#fact-gate").substr(0, 5)), mean, 0.0015);
+}
+
+TEST_F(ExplorerMaps, say_so_where_a_model_has_no_gate) {
+  open("m=baseline&v=gates&t=" + kPrompt);
+  browser().wait_until("document.querySelector('.view .empty')", "a word about the missing gate");
+  EXPECT_NE(text_of(".view .empty").find("baseline has no gate"), std::string::npos);
+}
+
+TEST_F(ExplorerMaps, of_guesses_have_a_cell_for_every_layer_and_position) {
+  open("m=headwise&v=lens&t=" + kPrompt);
+  browser().wait_until("document.querySelectorAll('.lens td').length === 33",
+                       "three layers of eleven positions");
+  EXPECT_EQ(count(".lens tbody tr:first-child td.final"), 11) << "the last layer agrees with itself";
+  browser().hover(".lens td");
+  browser().wait_until("document.getElementById('tip').textContent.includes('layer 2')",
+                       "guesses beside the pointer");
+}
+
+TEST_F(ExplorerMaps, of_two_models_move_together) {
+  open("m=headwise&b=baseline&c=received&t=" + kPrompt);
+  browser().wait_until(
+      "document.querySelectorAll('.strip').length === 2 && document.querySelectorAll('.large .map').length "
+      "=== 2",
+      "two panes");
+  browser().press(keys::kDown);
+  wait_for_large_map("1 -1");
+  browser().hover(".strip [data-token='7']");
+  browser().wait_until("document.querySelectorAll('.strip .hover').length === 2", "the token in both panes");
+  EXPECT_EQ(
+      browser().run(
+          "return [...document.querySelectorAll('.strip .hover')].map((button) => button.dataset.token)"),
+      (json{"7", "7"}));
+  keep_screenshot(browser(), "two-models");
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,63 @@
+// The next token's table, the sampler, continuations and looks into their steps.
+#include "tests/browser/explorer_page.h"
+
+namespace sluice::test {
+namespace {
+
+using nlohmann::json;
+
+class ExplorerNext : public ExplorerPage {};
+
+TEST_F(ExplorerNext, lists_what_may_come_as_the_server_has_it) {
+  open("m=headwise&v=next&t=" + kPrompt);
+  browser().wait_until("document.querySelectorAll('#next-tables tbody tr').length === 20", "twenty rows");
+  const json view = ask("/api/v1/view", {{"model", "headwise"}, {"prompt", kPrompt}});
+  EXPECT_EQ(browser().run("return Number(document.querySelector('#next-tables tbody tr').dataset.id)"),
+            view["next"]["top"][0]["id"]);
+}
+
+TEST_F(ExplorerNext, shows_what_the_sampler_leaves_out) {
+  open("m=headwise&v=next&K=3&t=" + kPrompt);
+  browser().wait_until("document.querySelectorAll('#next-tables tbody tr').length === 20", "twenty rows");
+  EXPECT_EQ(browser().run("return [...document.querySelectorAll('#next-tables tbody tr')].filter((row) => "
+                          "row.textContent.includes('left out')).length"),
+            17);
+}
+
+TEST_F(ExplorerNext, goes_on_and_lets_one_look_into_a_step) {
+  open("m=headwise&v=next&L=12&T=0&t=" + kPrompt);
+  browser().click("#generate");
+  browser().wait_until(
+      "document.querySelectorAll('#said button').length === 12 && "
+      "document.getElementById('generate').textContent === 'Generate'",
+      "twelve new tokens");
+  const json expected = browser().run_async(
+      "const answer = await fetch('/api/v1/generate', {method: 'POST', headers: {'Content-Type': "
+      "'application/json'}, body: JSON.stringify({model: 'headwise', prompt: arguments[0], max_tokens: "
+      "12})});"
+      "return JSON.parse(/event: done\\ndata: (.*)/.exec(await answer.text())[1]).text;",
+      {kPrompt});
+  EXPECT_EQ(text_of("#said"), kPrompt + expected.get<std::string>());
+  browser().click("#said [data-step='3']");
+  browser().wait_until("document.querySelectorAll('.strip button').length === 14",
+                       "the prompt and the three tokens before");
+  browser().wait_until("document.querySelector('#next-tables tbody tr')?.textContent.includes('taken')",
+                       "the token that was taken, likeliest at temperature 0");
+  browser().reload();
+  browser().wait_until(
+      "document.querySelectorAll('.strip button').length === 14 && document.querySelector('#said "
+      "[data-step=\"3\"]')?.getAttribute('aria-pressed') === 'true'",
+      "the same after a reload");
+}
+
+TEST_F(ExplorerNext, stops_when_told) {
+  open("m=deep&v=next&L=512&t=" + kPrompt);
+  browser().click("#generate");
+  browser().wait_until("document.querySelectorAll('#said > *').length > 2", "first tokens");
+  browser().click("#generate");
+  browser().wait_until("document.getElementById('generate').textContent === 'Generate'", "an end");
+  EXPECT_LE(count("#said button").get<int>(), 512);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,131 @@
+// The URL holds the state: back, forward, reload, hostile links. Exports. Colours. Small screens. Marks of
+// drawing times.
+#include "tests/browser/explorer_page.h"
+
+namespace sluice::test {
+namespace {
+
+using nlohmann::json;
+
+class ExplorerState : public ExplorerPage {
+ protected:
+  // Presses an export button and returns {name, type, size, start: the first characters of the file}.
+  json saved(const std::string& file) {
+    browser().run(
+        "window.savedFile = null; document.addEventListener('sluice:saved', async ({detail}) => {"
+        "window.savedFile = {name: detail.name, type: detail.type, size: detail.size, start: (await "
+        "detail.blob.slice(0, 4000).text())}; }, {once: true});");
+    browser().click("[data-export='" + file + "']");
+    browser().wait_until("window.savedFile", "the file " + file);
+    return browser().run("return window.savedFile");
+  }
+};
+
+TEST_F(ExplorerState, goes_back_and_forward) {
+  open("m=headwise&t=" + kPrompt);
+  browser().click("#tab-gates");
+  browser().wait_until("document.getElementById('view').dataset.view === 'gates'", "the gates");
+  browser().click("[data-token='5']");
+  browser().wait_until("document.querySelector('.strip .locked')", "a locked token");
+  browser().back();
+  browser().wait_until("!document.querySelector('.strip .locked')", "no locked token after going back");
+  EXPECT_EQ(browser().run("return document.getElementById('view').dataset.view"), "gates");
+  browser().back();
+  browser().wait_until("document.getElementById('view').dataset.view === 'attention'",
+                       "attention after going back once more");
+  browser().forward();
+  browser().forward();
+  browser().wait_until(
+      "document.querySelector('.strip .locked')?.dataset.token === '5' && "
+      "document.getElementById('view').dataset.view === 'gates'",
+      "all of it after going forward");
+}
+
+TEST_F(ExplorerState, survives_a_reload) {
+  open("m=headwise&b=baseline&v=gates&c=surprise&l=2&h=1&p=4&s=log&f=0&t=" + kPrompt);
+  const std::string before = browser().run("return location.hash").get<std::string>();
+  browser().reload();
+  wait_for_tokens();
+  EXPECT_EQ(browser().run("return location.hash"), before);
+  EXPECT_EQ(text_of("#at-layer"), "layer 2");
+  EXPECT_EQ(count(".strip"), 2);
+}
+
+TEST_F(ExplorerState, takes_no_harm_from_a_strange_link) {
+  open(
+      "m=nobody&b=nobody&v=%00&l=999&h=-7&p=9999.x.-3&s=%F0%9F%A6%86&x=1_%3Cscript%3E_9999_9_9_zap_NaN&T="
+      "1e99&t=" +
+      kPrompt);
+  EXPECT_EQ(count(".strip button"), 11);
+  EXPECT_EQ(text_of("#at-layer"), "layer 2");
+}
+
+TEST_F(ExplorerState, exports_views_as_svg_png_and_csv) {
+  open("m=headwise&l=1&h=0&t=" + kPrompt);
+  browser().wait_until("document.querySelector('.map')?.dataset.drawn === '1 0'", "the large map");
+  const json svg = saved("attention.svg");
+  EXPECT_EQ(svg["name"], "sluice-attention.svg");
+  EXPECT_EQ(svg["start"].get<std::string>().substr(0, 5), "<?xml");
+  const json png = saved("attention.png");
+  EXPECT_EQ(png["type"], "image/png");
+  EXPECT_GT(png["size"].get<int>(), 1000);
+  const json csv = saved("attention.csv");
+  EXPECT_EQ(csv["start"].get<std::string>().substr(0, 13), "model,changes");
+  EXPECT_NE(csv["start"].get<std::string>().find("headwise,,1,0,0,^,0,^,1\n"), std::string::npos)
+      << csv["start"];
+  for (const char* file : {"grid.svg", "grid.csv", "tokens.svg", "tokens.png", "tokens.csv"})
+    EXPECT_GT(saved(file)["size"].get<int>(), 100) << file;
+}
+
+TEST_F(ExplorerState, exports_every_other_view) {
+  struct View {
+    const char *fragment, *name, *ready;
+  };
+  const View views[] = {{"v=gates", "gates", "document.getElementById('fact-gate')"},
+                        {"v=break&x=1_all_0_0_0_open_1", "effect", "document.getElementById('fact-kl')"},
+                        {"v=next", "next", "document.querySelector('#next-tables tbody tr')"},
+                        {"v=lens", "lens", "document.querySelector('.lens td')"}};
+  for (const View& view : views) {
+    open(std::string("m=headwise&") + view.fragment + "&t=" + kPrompt);
+    browser().wait_until(view.ready, view.name);
+    for (const char* form : {".svg", ".png", ".csv"})
+      EXPECT_GT(saved(view.name + std::string(form))["size"].get<int>(), 100) << view.name << form;
+  }
+}
+
+TEST_F(ExplorerState, follows_the_system_into_the_dark_and_can_be_switched) {
+  browser().prefer_dark(true);
+  open("m=headwise&t=" + kPrompt);
+  const auto background = [&] {
+    return browser().run("return getComputedStyle(document.body).backgroundColor").get<std::string>();
+  };
+  const std::string dark = background();
+  keep_screenshot(browser(), "explorer-dark");
+  browser().click("#theme");
+  browser().wait_until("getComputedStyle(document.body).backgroundColor !== '" + dark + "'", "light colours");
+  browser().reload();
+  wait_for_tokens();
+  EXPECT_NE(background(), dark) << "the choice is kept";
+  browser().run("localStorage.clear()");
+}
+
+TEST_F(ExplorerState, fits_a_narrow_screen) {
+  browser().resize(390, 844);
+  for (const char* view : {"attention", "gates", "break&x=1_all_0_0_0_constant_0.5", "next", "lens"}) {
+    open("m=headwise&b=baseline&t=" + kPrompt + "&v=" + view);
+    EXPECT_LE(browser().run("return document.documentElement.scrollWidth").get<int>(), 390) << view;
+  }
+  keep_screenshot(browser(), "explorer-narrow");
+}
+
+TEST_F(ExplorerState, leaves_marks_of_how_long_drawing_took) {
+  open("m=headwise&l=1&h=0&t=" + kPrompt);
+  browser().wait_until("performance.getEntriesByName('sluice:large-map').length > 0",
+                       "a mark of the large map");
+  for (const char* mark : {"sluice:strip", "sluice:grid-row", "sluice:picture"})
+    EXPECT_GT(browser().run("return performance.getEntriesByName(arguments[0]).length", {mark}).get<int>(), 0)
+        << mark;
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,145 @@
+// The prompt and its tokens: typing, examples, colours, exact values, locking, the keyboard.
+#include "tests/browser/explorer_page.h"
+
+namespace sluice::test {
+namespace {
+
+using nlohmann::json;
+
+class ExplorerTokens : public ExplorerPage {};
+
+TEST_F(ExplorerTokens, show_an_example_when_the_page_opens) {
+  open("");
+  const std::string text = browser().run("return document.getElementById('prompt').value").get<std::string>();
+  EXPECT_EQ(text.substr(0, 1), "^");
+  EXPECT_EQ(count(".strip button"), text.size());
+  EXPECT_EQ(browser().run("return document.getElementById('model').value"), "headwise");
+  EXPECT_NE(text_of("#status").find("tokens"), std::string::npos);
+  keep_screenshot(browser(), "explorer-light");
+}
+
+TEST_F(ExplorerTokens, follow_what_is_typed) {
+  open();
+  browser().type("#prompt", kPrompt);
+  browser().wait_until("document.querySelectorAll('.strip button').length === 11", "a token for each letter");
+  wait_for_tokens();
+  EXPECT_EQ(text_of(".strip"), kPrompt);
+  EXPECT_NE(browser().run("return location.hash").get<std::string>().find("t=%5Eabcdefghij"),
+            std::string::npos);
+}
+
+TEST_F(ExplorerTokens, say_what_to_do_when_there_is_no_prompt) {
+  open();
+  browser().run(
+      "const box = document.getElementById('prompt'); box.value = ''; box.dispatchEvent(new "
+      "Event('input'));");
+  browser().wait_until("document.querySelector('#strips .empty')", "a word about the missing prompt");
+  EXPECT_NE(text_of("#strips .empty").find("Type a prompt"), std::string::npos);
+}
+
+TEST_F(ExplorerTokens, come_from_examples_of_the_nursery_and_of_five_types) {
+  open();
+  const std::string before = text_of(".strip");
+  browser().click("[data-example='sequence 2']");
+  browser().wait_until("document.querySelector('.strip').textContent !== " + json(before).dump(),
+                       "another sequence");
+  EXPECT_EQ(text_of(".strip").substr(0, 1), "^");
+  browser().choose("#model", "deep");
+  browser().wait_until("document.querySelectorAll('[data-example]').length === 5", "five types of text");
+  browser().click("[data-example='code-like']");
+  browser().wait_until("!document.getElementById('prompt').value.startsWith('^')", "a text of that type");
+  wait_for_tokens();
+}
+
+TEST_F(ExplorerTokens, tell_exact_values_on_hover) {
+  open("m=headwise&l=1&h=1&t=" + kPrompt);
+  browser().wait_until("document.querySelector(\"[data-token='4']\").dataset.shown !== ''", "a gate");
+  browser().hover("[data-token='4']");
+  browser().wait_until("!document.getElementById('tip').hidden", "values beside the pointer");
+  const json view = ask("/api/v1/view", {{"model", "headwise"}, {"prompt", kPrompt}});
+  const std::string surprise =
+      browser().run("return arguments[0].toFixed(3)", {view["surprise"][4]}).get<std::string>();
+  const std::string tip = text_of("#tip");
+  EXPECT_NE(tip.find("surprise " + surprise), std::string::npos) << tip;
+  const json shown =
+      browser().run("return Number(document.querySelector(\"[data-token='4']\").dataset.shown)");
+  const std::string gate = browser().run("return arguments[0].toFixed(4)", {shown}).get<std::string>();
+  EXPECT_NE(tip.find("gate " + gate + " (layer 1, head 1)"), std::string::npos) << tip;
+  EXPECT_NE(tip.find("attention received"), std::string::npos);
+}
+
+TEST_F(ExplorerTokens, have_colours_by_four_measures) {
+  open("m=headwise&t=" + kPrompt);
+  for (const char* shade : {"surprise", "received", "given", "gate"}) {
+    browser().click(std::string("#strip-tools [data-value='") + shade + "']");
+    browser().wait_until(
+        "[...document.querySelectorAll('.strip button')].slice(1).every((button) => button.dataset.shown !== "
+        "'' && "
+        "button.getAttribute('aria-label').includes('" +
+            std::string(shade) + "'))",
+        std::string("tokens by ") + shade);
+  }
+  // What the last token gives adds up to one.
+  browser().click("#strip-tools [data-value='given']");
+  browser().wait_until(
+      "Math.abs([...document.querySelectorAll('.strip button')].reduce((sum, button) => sum + "
+      "Number(button.dataset.shown), 0) - 1) < 0.01",
+      "shares of attention that add up to one");
+}
+
+TEST_F(ExplorerTokens, are_locked_added_and_released) {
+  open("m=headwise&t=" + kPrompt);
+  browser().click("[data-token='3']");
+  browser().wait_until("document.querySelectorAll('.strip .locked').length === 1", "one locked token");
+  browser().click("[data-token='6']", true);
+  browser().wait_until("document.querySelectorAll('.strip .locked').length === 2", "two locked tokens");
+  EXPECT_NE(browser().run("return location.hash").get<std::string>().find("p=3.6"), std::string::npos);
+  browser().press(keys::kEscape);
+  browser().wait_until("document.querySelectorAll('.strip .locked').length === 0", "no locked token");
+}
+
+TEST_F(ExplorerTokens, are_walked_with_the_keyboard_alone) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run("document.querySelector(\"[data-token='0']\").focus()");
+  browser().press(keys::kRight, true);
+  browser().press(keys::kRight, true);
+  browser().wait_until("document.activeElement.dataset.token === '2'", "focus on the third token");
+  EXPECT_FALSE(browser().run("return document.getElementById('tip').hidden").get<bool>());
+  browser().press(keys::kEnter);
+  browser().wait_until("document.querySelector(\"[data-token='2']\").classList.contains('locked')",
+                       "a token locked by Enter");
+}
+
+TEST_F(ExplorerTokens, follow_arrows_through_layers_and_heads) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run("document.activeElement.blur()");
+  browser().press(keys::kDown);
+  browser().wait_until("document.getElementById('at-layer').textContent === 'layer 1'", "the next layer");
+  browser().press(keys::kRight);
+  browser().press(keys::kRight);
+  browser().wait_until("document.getElementById('at-head').textContent === 'head 1'", "the second head");
+  browser().press(keys::kRight);
+  browser().wait_until("document.getElementById('at-head').textContent === 'all heads'", "round at the end");
+  browser().press(keys::kUp);
+  browser().press(keys::kUp);
+  browser().wait_until("document.getElementById('at-layer').textContent === 'layer 2'",
+                       "round at the beginning");
+}
+
+TEST_F(ExplorerTokens, that_are_too_many_are_refused_with_a_word) {
+  expect_refused_requests();
+  open();
+  browser().run(
+      "const box = document.getElementById('prompt'); box.value = '^' + 'a'.repeat(3000); "
+      "box.dispatchEvent(new Event('input'));");
+  browser().wait_until("!document.getElementById('trouble').hidden", "what is wrong");
+  EXPECT_NE(text_of("#trouble"), "");
+  // And the page goes on.
+  browser().type("#prompt", kPrompt);
+  browser().wait_until(
+      "document.getElementById('trouble').hidden && document.querySelectorAll('.strip button').length === 11",
+      "tokens again");
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,109 @@
+// The story: eight chapters, each with something to do, and numbers that the server has computed.
+#include "tests/browser/explorer_page.h"
+
+namespace sluice::test {
+namespace {
+
+using nlohmann::json;
+
+class Story : public ExplorerPage {
+ protected:
+  void open_at(const std::string& chapter) {
+    browser().open(address("/story#" + chapter));
+    browser().wait_until("document.getElementById('" + chapter + "')?.dataset.state === 'done'",
+                         "chapter " + chapter);
+  }
+
+  std::string found(const std::string& chapter) { return text_of("#" + chapter + " .found"); }
+
+  json nursery_text() {
+    return browser().run_async(
+        "return (await (await fetch('/api/v1/backcopy?index=0&letters=63')).json()).text");
+  }
+};
+
+TEST_F(Story, has_eight_chapters_that_all_come_to_an_end) {
+  browser().resize(1280, 9000);
+  browser().open(address("/story"));
+  browser().wait_until("document.querySelectorAll(\".chapter[data-state='done']\").length === 8",
+                       "eight chapters");
+  EXPECT_EQ(count("#contents a"), 8);
+  EXPECT_EQ(count(".chapter .try"), 8) << "one thing to do in each";
+  EXPECT_EQ(browser().run("return document.body.innerText.match(/NaN|undefined|null|Infinity/)"), json());
+  keep_screenshot(browser(), "story");
+}
+
+TEST_F(Story, reads_a_sentence_of_the_readers) {
+  open_at("attention");
+  browser().type("#attention input", "the cat sat on the mat");
+  browser().wait_until("document.querySelectorAll('#attention .strip button').length === 22", "its tokens");
+  browser().click("#attention [data-token='6']");
+  browser().wait_until("document.querySelector('#attention .chosen')?.dataset.token === '6'",
+                       "where a pressed token looks");
+  EXPECT_NE(found("attention").find("looks back"), std::string::npos);
+}
+
+TEST_F(Story, shows_that_rows_add_up_to_one) {
+  open_at("spotlight");
+  EXPECT_EQ(text_of("#spotlight [data-computed='row-sum']"), "1.000");
+  browser().drag("#spotlight input[type='range']", 0.3, 0.8);
+  browser().wait_until("Number(document.querySelector('#spotlight .chosen').dataset.token) > 40",
+                       "a later token");
+  EXPECT_EQ(text_of("#spotlight [data-computed='row-sum']"), "1.000");
+}
+
+TEST_F(Story, measures_the_sink_as_the_server_does) {
+  open_at("sink");
+  const json view = ask("/api/v1/view", {{"model", "baseline"}, {"prompt", nursery_text()}});
+  const double sink = view["sink"]["mean"], floor = view["sink"]["floor"];
+  const std::string shown = text_of("#sink [data-computed='sink']");
+  EXPECT_NEAR(std::stod(shown) / 100, sink, 0.006) << shown;
+  const bool is_sink = sink >= 3 * floor;
+  EXPECT_NE(found("sink").find(is_sink ? "a sink by the rule" : "does not show one"), std::string::npos)
+      << found("sink");
+  browser().click("#sink button");
+  browser().wait_until("document.querySelector('#sink .found').textContent !== " + json(found("sink")).dump(),
+                       "another sequence");
+}
+
+TEST_F(Story, counts_the_rank_of_a_head) {
+  open_at("paint");
+  EXPECT_EQ(text_of("#paint [data-computed='rank']"), "16") << "of the random model, the only one for prose";
+}
+
+TEST_F(Story, compares_the_pair_on_more_and_more_texts) {
+  open_at("pair");
+  EXPECT_NE(found("pair").find("of 1"), std::string::npos);
+  browser().click("#pair button");
+  browser().wait_until("document.querySelector('#pair .found').textContent.includes('of 2')",
+                       "a second text");
+}
+
+TEST_F(Story, breaks_the_gates_by_a_slider) {
+  open_at("break");
+  const std::string open_gates = text_of("#break [data-computed='kl']");
+  const json subject = {{"model", "headwise"}, {"prompt", nursery_text()}};
+  json changed = subject;
+  changed["interventions"] = {"attn.gate set=1"};
+  const double expected = ask("/api/v1/compare", {{"a", subject}, {"b", changed}})["difference"]["kl_mean"];
+  EXPECT_NEAR(std::stod(open_gates), expected, 0.0006);
+  browser().drag("#break input[type='range']", 0.98, 0.1);
+  browser().wait_until(
+      "document.querySelector(\"#break [data-computed='kl']\").textContent !== '" + open_gates + "'",
+      "another divergence");
+}
+
+TEST_F(Story, ends_with_a_table_of_all_models) {
+  open_at("open");
+  EXPECT_EQ(count("#open tbody tr"), 3);
+}
+
+TEST_F(Story, fits_a_narrow_screen) {
+  browser().resize(390, 844);
+  browser().open(address("/story"));
+  browser().wait_until("document.querySelector(\".chapter[data-state='done']\")", "a chapter");
+  EXPECT_LE(browser().run("return document.documentElement.scrollWidth").get<int>(), 390);
+}
+
+}  // namespace
+}  // namespace sluice::test

@@ -1,0 +1,105 @@
+#include "sluice/serve/fair_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace sluice::serve {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Work that notes its name when its turn comes.
+QueuedWork noting(std::vector<std::string>& order, const std::string& client, const std::string& name) {
+  return {.client = client, .kind = name, .model = "m", .run = [&order, name](const Turn&) {
+            order.push_back(name);
+          }};
+}
+
+TEST(FairQueue, lets_clients_take_turns) {
+  FairQueue queue;
+  std::vector<std::string> order;
+  for (const char* name : {"a1", "a2", "a3"}) queue.push(noting(order, "a", name));
+  queue.push(noting(order, "b", "b1"));
+  queue.push(noting(order, "c", "c1"));
+  queue.push(noting(order, "b", "b2"));
+  std::vector<std::string> announced;
+  for (const WaitingWork& work : queue.status().waiting) announced.push_back(work.kind);
+  while (queue.run_next(0ms)) {
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"a1", "b1", "c1", "a2", "b2", "a3"}));
+  EXPECT_EQ(announced, order) << "places are told in the order of turns";
+}
+
+TEST(FairQueue, does_not_compute_what_was_cancelled) {
+  FairQueue queue;
+  std::vector<std::string> order;
+  queue.push(noting(order, "a", "a1"));
+  const uint64_t ticket = queue.push(noting(order, "a", "a2")).value();
+  queue.push(noting(order, "b", "b1"));
+  queue.cancel(ticket);
+  queue.cancel(999);
+  EXPECT_EQ(queue.status().waiting.size(), 2U);
+  while (queue.run_next(0ms)) {
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"a1", "b1"}));
+}
+
+TEST(FairQueue, tells_a_computation_that_runs_to_stop) {
+  FairQueue queue;
+  uint64_t ticket = 0;
+  bool before = true, after = false;
+  ticket = queue
+               .push({.client = "a",
+                      .kind = "k",
+                      .model = "m",
+                      .run =
+                          [&](const Turn& turn) {
+                            before = turn.control.is_cancelled();
+                            turn.control.report("layers", 2, 5);
+                            EXPECT_EQ(queue.status().running->done, 2);
+                            EXPECT_EQ(queue.status().running->total, 5);
+                            queue.cancel(ticket);
+                            after = turn.control.is_cancelled();
+                          }})
+               .value();
+  EXPECT_TRUE(queue.run_next(0ms));
+  EXPECT_FALSE(before);
+  EXPECT_TRUE(after);
+  EXPECT_FALSE(queue.status().running);
+}
+
+TEST(FairQueue, stops_a_computation_that_takes_too_long) {
+  FairQueue queue({.seconds = 0});
+  bool cancelled = false;
+  queue.push({.client = "a", .kind = "k", .model = "m", .run = [&](const Turn& turn) {
+                std::this_thread::sleep_for(1ms);
+                cancelled = turn.control.is_cancelled();
+              }});
+  queue.run_next(0ms);
+  EXPECT_TRUE(cancelled);
+}
+
+TEST(FairQueue, takes_no_more_than_its_limits) {
+  FairQueue queue({.waiting = 4, .waiting_of_client = 3});
+  std::vector<std::string> order;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(queue.push(noting(order, "a", "a")));
+  EXPECT_FALSE(queue.push(noting(order, "a", "a"))) << "three of one client";
+  EXPECT_TRUE(queue.push(noting(order, "b", "b")));
+  EXPECT_FALSE(queue.push(noting(order, "c", "c"))) << "four in all";
+  queue.run_next(0ms);
+  EXPECT_TRUE(queue.push(noting(order, "c", "c")));
+}
+
+TEST(FairQueue, takes_nothing_once_it_is_closed) {
+  FairQueue queue;
+  std::vector<std::string> order;
+  queue.push(noting(order, "a", "a"));
+  queue.close();
+  EXPECT_FALSE(queue.run_next(0ms));
+  EXPECT_FALSE(queue.push(noting(order, "a", "a")));
+  EXPECT_TRUE(order.empty());
+}
+
+}  // namespace
+}  // namespace sluice::serve

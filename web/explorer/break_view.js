@@ -1,0 +1,106 @@
+// The view "Break it": a list of changes of gates that can be switched on and off, and beside it what they do.
+import {choice, debounced, element, find, replace} from '../shared/dom.js';
+import {fresh, interventionOf, kindNames, scopeNames} from '../shared/changes.js';
+import {Effects} from './effects.js';
+import {mainModel, mainPane} from './session.js';
+import {change, state} from './state.js';
+
+let effects = null;
+let list = null;
+
+// While a slider moves the state follows at this pace, in milliseconds: fast enough to look live, slow enough for the server.
+const kSliderPace = 60;
+
+const write = (index, values, how = 'push') => change({changes: state.changes.map((one, i) => (i === index ? {...one, ...values} : one))}, how);
+const range = (count) => Array.from({length: count ?? 0}, (_, i) => [i, i]);
+
+// Where it applies.
+function placeControls(one, index) {
+  const model = mainModel();
+  const controls = [choice('What is changed', scopeNames, one.scope, (scope) => write(index, {scope}))];
+  if (one.scope === 'layer' || one.scope === 'head') {
+    controls.push(choice('Layer', (model.gate?.layers ?? []).map((layer) => [layer, `layer ${layer}`]), one.layer, (layer) => write(index, {layer: Number(layer)})));
+  }
+  if (one.scope === 'head') controls.push(choice('Head', range(model.heads).map(([i]) => [i, `head ${i}`]), one.head, (head) => write(index, {head: Number(head)})));
+  if (one.scope === 'position') {
+    const count = mainPane()?.pass.count ?? 1;
+    controls.push(element('input', {type: 'number', min: 0, max: count - 1, value: one.position, 'aria-label': 'Position of the token',
+      onchange: (event) => write(index, {position: Math.min(count - 1, Math.max(0, Math.trunc(Number(event.target.value) || 0)))})}));
+  }
+  return controls;
+}
+
+// What it becomes. The slider writes itself; the list is not rebuilt under the pointer.
+function amountControls(one, index, code) {
+  if (one.kind !== 'constant' && one.kind !== 'scale') return [];
+  const high = one.kind === 'scale' ? 2 : 1;
+  const shown = element('output', {class: 'mono'}, one.amount.toFixed(2));
+  const moved = debounced(kSliderPace, (amount) => write(index, {amount}));
+  const slider = element('input', {type: 'range', min: 0, max: high, step: 0.01, value: one.amount, id: `amount-${index}`,
+    'aria-label': one.kind === 'scale' ? 'Factor' : 'Value of the gate', oninput: () => {
+      const amount = Number(slider.value);
+      shown.textContent = amount.toFixed(2);
+      code.textContent = interventionOf({...state.changes[index], amount});
+      moved(amount);
+    }});
+  return [slider, shown];
+}
+
+function item(one, index) {
+  const code = element('code', {}, interventionOf(one));
+  return element('li', {class: one.on ? 'change' : 'change off', 'data-change': index},
+    element('input', {type: 'checkbox', checked: one.on, 'aria-label': `Change ${index + 1} is on`, id: `on-${index}`, onchange: (event) => write(index, {on: event.target.checked})}),
+    placeControls(one, index), choice('Becomes', kindNames, one.kind, (kind) => write(index, {kind})), amountControls(one, index, code),
+    element('button', {type: 'button', class: 'quiet remove', 'aria-label': `Remove change ${index + 1}`,
+      onclick: () => change({changes: state.changes.filter((_, i) => i !== index)})}, '✕'), code);
+}
+
+const add = (one) => change({changes: [...state.changes, one]});
+
+function drawList() {
+  const model = mainModel();
+  if (!model?.gate) {
+    replace(list, element('p', {class: 'empty'}, element('strong', {}, `${model?.id ?? 'This model'} has no gate`), 'There is no dimmer to turn. Choose a model with a gate above.'));
+    return;
+  }
+  replace(list,
+    state.changes.length ? element('ul', {class: 'changes'}, state.changes.map(item))
+      : element('p', {class: 'empty'}, element('strong', {}, 'Nothing is changed'), 'Close a head, open a layer, hold every gate at one value: the model answers at once.'),
+    element('div', {class: 'chips', role: 'group', 'aria-label': 'Add a change'},
+      element('button', {type: 'button', id: 'add-change', onclick: () => add({...fresh(state.layer, state.head)})}, '+ this head or layer'),
+      element('button', {type: 'button', onclick: () => add({...fresh(0, -1), scope: 'all', kind: 'open'})}, '+ all open'),
+      element('button', {type: 'button', onclick: () => add({...fresh(0, -1), scope: 'all', kind: 'constant'})}, '+ all at one value'),
+      state.locked.length ? element('button', {type: 'button', onclick: () => add({...fresh(0, -1), scope: 'position', position: state.locked[0]})}, `+ token ${state.locked[0]}`) : null));
+}
+
+// Whether the list shows the state already, but for the amounts that a slider is just writing.
+let shape = '';
+const shapeOf = () => JSON.stringify([mainModel()?.id, state.locked[0], state.layer, state.head, state.changes.map((one) => ({...one, amount: 0}))]);
+
+export function build() {
+  list = element('div');
+  effects = new Effects();
+  shape = shapeOf();
+  drawList();
+  effects.update();
+  return {split: true, content: [
+    element('section', {class: 'card', 'aria-label': 'Changes'}, element('div', {class: 'head'}, element('h2', {}, 'Turn the dimmers'),
+      state.beside !== '=' ? element('button', {type: 'button', class: 'quiet', id: 'show-beside', onclick: () => change({beside: '='})}, 'show with and without side by side') : null), list),
+    effects.element]};
+}
+
+export function update(changed) {
+  if (!list) return;
+  const now = shapeOf();
+  const sliding = document.activeElement?.type === 'range' && list.contains(document.activeElement);
+  if (now !== shape || (changed.has('changes') && !sliding)) drawList();
+  shape = now;
+  if (changed.has('beside')) find('show-beside')?.toggleAttribute('hidden', state.beside === '=');
+  if (['changes', 'temperature', 'topK', 'topP', 'seed', 'length'].some((name) => changed.has(name))) effects.update();
+}
+
+export function end() {
+  effects?.end();
+  effects = null;
+  list = null;
+}

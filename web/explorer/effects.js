@@ -1,0 +1,128 @@
+// What changes of gates do: divergence, probabilities, flipped tokens, the sink, and two continuations with the same seed.
+import {debounced, element, measured, number, percent, replace, signed, visible} from '../shared/dom.js';
+import {barChart, tableDrawing} from '../shared/charts.js';
+import {svgElement} from '../shared/drawing.js';
+import {exportButtons} from '../shared/export.js';
+import {interventionsFor, needsAllTokens} from '../shared/changes.js';
+import {post} from '../shared/api.js';
+import {continueText, samplerOf} from './continuation.js';
+import {facts} from './parts.js';
+import {mainModel, mainPane, subjectOf} from './session.js';
+import {change, state} from './state.js';
+
+const kRows = 8;
+
+export class Effects {
+  constructor() {
+    this.facts = element('div');
+    this.charts = element('div');
+    this.table = element('div');
+    this.texts = element('div', {class: 'panes two'});
+    const view = {name: 'effect', title: 'the effect', drawing: () => this.drawing(), table: () => this.numbers()};
+    this.element = element('section', {class: 'card', id: 'effects', 'aria-label': 'What it does'}, element('div', {class: 'head'}, element('h2', {}, 'What it does'), exportButtons(view)),
+      this.facts, this.charts, this.table,
+      element('div', {class: 'head'}, element('h3', {}, 'What it would say'), element('span', {class: 'note'}, 'same prompt, same seed'),
+        element('button', {type: 'button', class: 'quiet', onclick: () => change({seed: state.seed + 1})}, 'another seed')), this.texts);
+    this.said = debounced(350, () => this.speak());
+  }
+
+  async update() {
+    const model = mainModel();
+    this.under?.abort();
+    const mine = (this.under = new AbortController());
+    if (!model?.gate || !mainPane() || state.text === '') return this.empty('');
+    try {
+      const a = await subjectOf(model, mine.signal);
+      const interventions = interventionsFor(model, state.changes, mainPane().pass.count);
+      const b = {...a, interventions};
+      if (!interventions.length) this.empty('Switch a change on, and the figures appear here.');
+      else {
+        const result = await post('/api/v1/compare', {a, b, count: 20}, mine.signal);
+        if (mine.signal.aborted) return;
+        this.result = result;
+        measured('effects', () => this.draw());
+      }
+      this.subjects = {a, b};
+      this.said();
+    } catch (error) {
+      if (!mine.signal.aborted) this.empty(error.message);
+    }
+  }
+
+  empty(text) {
+    this.result = null;
+    replace(this.facts, element('p', {class: 'empty'}, text));
+    replace(this.charts);
+    replace(this.table);
+  }
+
+  draw() {
+    const {a, b, difference} = this.result;
+    replace(this.facts, facts([
+      ['KL divergence', number(difference.kl_mean), 'nats, mean over tokens', 'fact-kl'],
+      ['After the last token', number(difference.kl_last), 'nats'],
+      ['Other likeliest token', percent(1 - difference.agreement), `${difference.changed.length} of ${a.ids.length} positions`, 'fact-flipped'],
+      ['Surprise', number(b.nll), `${signed(difference.nll)} nats per token`],
+      ['Sink', percent(b.sink.mean), `before ${percent(a.sink.mean)}, uniform ${percent(a.sink.floor)}`, 'fact-sink-after'],
+    ]));
+    replace(this.charts, element('figure', {class: 'chart'}, element('figcaption', {class: 'note'}, 'Divergence after each token, nats'), svgElement(this.klChart())));
+    const rows = difference.next.slice(0, kRows);
+    const most = Math.max(...rows.flatMap((row) => [row.a, row.b]), 1e-9);
+    const bar = (value, name) => {
+      const fill = element('span', {class: name});
+      fill.style.width = `${(100 * value) / most}%`;
+      return fill;
+    };
+    replace(this.table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'Probabilities of the next token before and after'),
+      element('thead', {}, element('tr', {}, ['Next token', 'before', 'after', 'change', ''].map((name) => element('th', {scope: 'col'}, name)))),
+      element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id)))), element('td', {}, percent(row.a)),
+        element('td', {}, percent(row.b)), element('td', {}, signed(100 * row.change, 1)), element('td', {class: 'bars'}, bar(row.a, 'fill'), bar(row.b, 'fill second')))))));
+    this.element.dataset.kl = String(difference.kl_mean);
+  }
+
+  klChart() {
+    const {a, difference} = this.result;
+    return barChart({title: 'KL divergence after each token', categories: a.tokens ?? a.ids, series: [{name: 'KL', values: difference.kl}], width: Math.max(300, Math.min(640, this.element.clientWidth - 40 || 640)), height: 150});
+  }
+
+  drawing() {
+    const {difference} = this.result ?? {difference: {next: []}};
+    return tableDrawing('Next token before and after', ['token', 'before', 'after', 'change'],
+      difference.next.map((row) => [visible(row.token ?? String(row.id)), number(row.a, 4), number(row.b, 4), signed(row.change, 4)]));
+  }
+
+  numbers() {
+    if (!this.result) return {columns: ['position'], rows: []};
+    const {a, b, difference} = this.result;
+    return {columns: ['position', 'token', 'kl', 'surprise_before', 'surprise_after'],
+      rows: a.ids.map((id, t) => [t, a.tokens?.[t] ?? id, difference.kl?.[t], a.surprise[t], b.surprise[t]])};
+  }
+
+  // Both continuations, one after the other in the queue; differing tokens are underlined.
+  async speak() {
+    if (!this.subjects) return;
+    this.speaking?.abort();
+    const mine = (this.speaking = new AbortController());
+    const {a, b} = this.subjects;
+    const boxes = ['as it is', 'changed'].map((name) => ({said: element('p', {class: 'said', 'data-said': name}), name}));
+    replace(this.texts, boxes.map((box) => element('div', {class: 'pane'}, element('h3', {}, box.name), box.said)));
+    const before = [];
+    try {
+      await continueText(a, samplerOf(state), (token) => {
+        before.push(token.id);
+        boxes[0].said.append(element('span', {}, token.text));
+      }, mine.signal);
+      if (!b.interventions.length) return boxes[1].said.append(element('span', {class: 'note'}, 'Nothing is changed.'));
+      if (needsAllTokens(state.changes)) return boxes[1].said.append(element('span', {class: 'note'}, 'A mean over all tokens is not known while they are still being made.'));
+      await continueText(b, samplerOf(state), (token, index) => boxes[1].said.append(element('span', {class: before[index] === token.id ? null : 'differs'}, token.text)), mine.signal);
+    } catch (error) {
+      if (!mine.signal.aborted) boxes[1].said.append(element('span', {class: 'note'}, error.message));
+    }
+  }
+
+  end() {
+    this.under?.abort();
+    this.speaking?.abort();
+    this.subjects = null;
+  }
+}

@@ -1,0 +1,200 @@
+// The view "Gates": token × head of a layer, down to the channels of an elementwise gate, the histogram, and the first token
+// against the others.
+import {element, measured, number, percent, replace, visible} from '../shared/dom.js';
+import {barChart, histogram} from '../shared/charts.js';
+import {svgElement, Drawing} from '../shared/drawing.js';
+import {exportButtons} from '../shared/export.js';
+import {pictureOf, show} from '../shared/heatmap.js';
+import {palette} from '../shared/colors.js';
+import {hideTip, showTip} from '../shared/tip.js';
+import {facts, headName, inPanes} from './parts.js';
+import {session, setHover} from './session.js';
+import {change, state} from './state.js';
+
+let panels = [];
+
+// A map with tokens from left to right, since there are more of them than heads: [columns of the map, tokens].
+function turned(map) {
+  if (map.turned) return map.turned;
+  const values = new Float32Array(map.values.length);
+  for (let t = 0; t < map.rows; ++t) for (let c = 0; c < map.columns; ++c) values[c * map.rows + t] = map.values[t * map.columns + c];
+  return (map.turned = {values, rows: map.columns, columns: map.rows, causal: false});
+}
+
+class TokenMap {
+  // name: what a row is, 'head' or 'channel'.
+  constructor(pane, name, pressed) {
+    Object.assign(this, {pane, name});
+    this.canvas = element('canvas', {'aria-hidden': 'true'});
+    this.element = element('div', {class: 'heads', role: 'img', 'data-map': name}, this.canvas);
+    this.element.addEventListener('pointermove', (event) => this.over(event));
+    this.element.addEventListener('pointerleave', () => {
+      setHover(-1);
+      hideTip();
+    });
+    if (pressed) this.element.addEventListener('click', (event) => pressed(this.at(event).row));
+  }
+
+  at(event) {
+    const box = this.element.getBoundingClientRect();
+    const {rows, columns} = this.map;
+    return {row: Math.min(rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * rows))),
+      token: Math.min(columns - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * columns)))};
+  }
+
+  over(event) {
+    if (!this.map) return;
+    const {row, token} = this.at(event);
+    setHover(token);
+    showTip(event.clientX, event.clientY, [visible(this.pane.pass.tokens[token]), `token ${token}, ${this.name} ${row}`,
+      `gate ${number(this.map.values[row * this.map.columns + token], 4)}`]);
+  }
+
+  draw(map) {
+    this.map = turned(map);
+    const high = Math.max(28, Math.min(420, this.map.rows * (this.name === 'head' ? 26 : 5)));
+    this.canvas.style.height = `${high}px`;
+    measured(`gates-${this.name}`, () => show(this.canvas, pictureOf(this.map, state.scale, false), this.element.clientWidth || 300, high));
+    this.element.setAttribute('aria-label', `Gates of layer ${state.layer}: ${this.map.rows} ${this.name}s by ${this.map.columns} tokens, mean ${number(mean(this.map.values))}`);
+    this.element.dataset.drawn = `${state.layer}`;
+  }
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+
+// Values of the selected head, or of all heads of the layer.
+function selected(map, head) {
+  if (head < 0) return map.values;
+  return Float32Array.from({length: map.rows}, (_, t) => map.values[t * map.columns + head]);
+}
+
+class Panel {
+  constructor(pane) {
+    this.pane = pane;
+    this.heads = new TokenMap(pane, 'head', (head) => change({head}));
+    this.channels = new TokenMap(pane, 'channel');
+    this.below = element('div');
+    this.charts = element('div', {class: 'panes two'});
+    this.facts = element('div');
+    this.element = pane.model.gate ? element('div', {}, element('h3', {class: 'note'}, `Layer ${state.layer}: rows are heads, columns are tokens`),
+      this.heads.element, this.below, this.facts, this.charts)
+      : element('p', {class: 'empty'}, element('strong', {}, `${pane.name} has no gate`),
+        'Its attention always passes in full. Choose a model with a gate above, or see its attention.');
+  }
+
+  async update() {
+    const {pane} = this;
+    if (!pane.model.gate) return;
+    this.element.firstChild.textContent = `Layer ${state.layer}: rows are heads, columns are tokens`;
+    const wanted = (this.wanted = `${state.layer} ${state.head}`);
+    if (!pane.model.gate.layers.includes(state.layer)) {
+      replace(this.facts, element('p', {class: 'note'}, `Layer ${state.layer} has no gate.`));
+      replace(this.charts);
+      return;
+    }
+    let map;
+    try {
+      map = await pane.pass.gates(state.layer);
+    } catch {
+      return; // said elsewhere
+    }
+    if (this.wanted !== wanted) return;
+    this.map = map;
+    this.values = selected(map, state.head);
+    this.heads.draw(map);
+    this.drawFacts();
+    this.drawCharts();
+    await this.drill(wanted);
+  }
+
+  // Down to channels where a gate has several per head.
+  async drill(wanted) {
+    const wide = this.pane.model.gate.width > 1;
+    if (!wide) {
+      replace(this.below, element('p', {class: 'note'}, 'One gate per head: there is nothing below it.'));
+      return;
+    }
+    if (state.head < 0 || state.head >= this.pane.model.heads) {
+      replace(this.below, element('p', {class: 'note'}, 'An elementwise gate: press a head to see its channels.'));
+      return;
+    }
+    const channels = await this.pane.pass.channels(state.layer, state.head).catch(() => null);
+    if (!channels || this.wanted !== wanted) return;
+    replace(this.below, element('h3', {class: 'note'}, `Channels of head ${state.head}`), this.channels.element);
+    this.channels.draw(channels);
+    this.values = channels.values;
+    this.drawCharts();
+  }
+
+  drawFacts() {
+    const gate = this.pane.pass.view.layers[state.layer].gates.find((one) => one.position === 'g1');
+    const count = this.values.length;
+    const share = (test) => this.values.filter(test).length / count;
+    replace(this.facts, facts([
+      ['Mean gate', number(mean(this.values)), `${headName(state.head)} of layer ${state.layer}`, 'fact-gate'],
+      ['Nearly closed', percent(share((value) => value < 0.1)), 'below 0.1'],
+      ['Nearly open', percent(share((value) => value > 0.9)), 'above 0.9'],
+      ['First token', number(gate.first), `the others: ${number(gate.others)} (whole layer)`],
+    ]));
+  }
+
+  histogramOf() {
+    return histogram({title: `Histogram of ${this.values.length} gate values, layer ${state.layer}, ${headName(state.head)}`, values: this.values});
+  }
+
+  firstChart() {
+    const layers = this.pane.pass.view.layers.filter((layer) => layer.gates?.length);
+    const gates = layers.map((layer) => layer.gates.find((one) => one.position === 'g1') ?? {});
+    const colors = palette();
+    return barChart({title: 'Mean gate of the first token and of the others, by layer', categories: layers.map((layer) => layer.layer), height: 180, width: 380,
+      series: [{name: 'first token', values: gates.map((gate) => gate.first), color: colors.second}, {name: 'others', values: gates.map((gate) => gate.others), color: colors.accent}],
+      note: 'layer'});
+  }
+
+  drawCharts() {
+    measured('gate-charts', () => replace(this.charts,
+      element('figure', {class: 'chart'}, element('figcaption', {class: 'note'}, 'How often each value'), svgElement(this.histogramOf())),
+      element('figure', {class: 'chart'}, element('figcaption', {class: 'note'}, 'First token against the others'), svgElement(this.firstChart()))));
+  }
+
+  drawing() {
+    const colors = palette();
+    const drawing = new Drawing(820, 470, `Gates of layer ${state.layer}`);
+    drawing.text(20, 26, `${this.pane.name} ${this.pane.note} · gates of layer ${state.layer}: heads by tokens`, {weight: 600, fill: colors.ink});
+    drawing.pixels(20, 40, 780, 200, pictureOf(this.heads.map, state.scale, false).canvas);
+    drawing.rect(20, 40, 780, 200, 'none', {stroke: colors.line});
+    drawing.place(20, 262, this.histogramOf());
+    drawing.place(420, 262, this.firstChart());
+    return drawing;
+  }
+}
+
+const view = {
+  name: 'gates', title: 'the gates',
+  drawing() {
+    const drawings = panels.filter((panel) => panel.map).map((panel) => panel.drawing());
+    const whole = new Drawing(820, Math.max(60, 470 * drawings.length), 'Gates');
+    drawings.forEach((one, i) => whole.place(0, 470 * i, one));
+    return whole;
+  },
+  table: () => ({columns: ['model', 'changes', 'layer', 'token_position', 'token', 'head', 'gate'],
+    rows: panels.filter((panel) => panel.map).flatMap(({pane, map}) => pane.pass.tokens.flatMap((token, t) => Array.from({length: map.columns}, (_, head) => [
+      pane.name, pane.pass.subject.interventions.join('; '), state.layer, t, token, head, map.values[t * map.columns + head]])))}),
+};
+
+export function build() {
+  panels = session.panes.map((pane) => new Panel(pane));
+  const card = element('section', {class: 'card', 'aria-label': 'Gates'}, element('div', {class: 'head'}, element('h2', {}, 'Gates, token by token'), exportButtons(view)),
+    inPanes(session.panes, (pane) => panels[session.panes.indexOf(pane)].element));
+  requestAnimationFrame(() => update());
+  return {content: [card]};
+}
+
+export function update() {
+  for (const panel of panels) panel.update();
+}
+
+export function end() {
+  panels = [];
+}
+

@@ -1,0 +1,196 @@
+// The attention of one head, large, with sums by key above and by query beside it. Pointer and locked tokens are lines on a
+// layer of their own, so that moving them never redraws the map.
+import {element, measured, number, onFrame, visible} from '../shared/dom.js';
+import {palette} from '../shared/colors.js';
+import {pictureOf, show} from '../shared/heatmap.js';
+import {sumsOf} from '../shared/scale.js';
+import {Drawing} from '../shared/drawing.js';
+import {hideTip, showTip} from '../shared/tip.js';
+import {session, setHover} from './session.js';
+import {lock} from './strip.js';
+import {state} from './state.js';
+import {headName} from './parts.js';
+
+function fit(canvas) {
+  const ratio = Math.min(3, devicePixelRatio || 1);
+  const box = canvas.parentElement.getBoundingClientRect();
+  const wide = Math.max(1, Math.round(box.width * ratio));
+  const high = Math.max(1, Math.round(box.height * ratio));
+  if (canvas.width !== wide) canvas.width = wide;
+  if (canvas.height !== high) canvas.height = high;
+  const context = canvas.getContext('2d');
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  return context;
+}
+
+export class LargeMap {
+  constructor(pane) {
+    this.pane = pane;
+    this.canvas = element('canvas', {'aria-hidden': 'true'});
+    this.lines = element('canvas', {'aria-hidden': 'true'});
+    this.map = element('div', {class: 'map', role: 'img', tabindex: 0}, this.canvas, this.lines);
+    this.byKey = element('canvas', {'aria-hidden': 'true'});
+    this.byQuery = element('canvas', {'aria-hidden': 'true'});
+    this.element = element('div', {class: 'large'}, element('div', {class: 'by-key', role: 'img'}, this.byKey),
+      element('p', {class: 'corner'}, '↑ by key', element('br'), '↓ by query'), this.map, element('div', {class: 'by-query', role: 'img'}, this.byQuery));
+    this.mark = onFrame(() => this.drawLines());
+    this.map.addEventListener('pointermove', (event) => this.over(event));
+    this.map.addEventListener('pointerleave', () => {
+      this.point = null;
+      setHover(-1);
+      hideTip();
+      this.mark();
+    });
+    this.map.addEventListener('click', (event) => {
+      const {query} = this.at(event);
+      lock(query, event.shiftKey);
+    });
+    this.resize = new ResizeObserver(() => this.draw());
+    this.resize.observe(this.map);
+  }
+
+  at(event) {
+    const box = this.map.getBoundingClientRect();
+    const count = this.pane.pass.count;
+    const cell = (value) => Math.min(count - 1, Math.max(0, Math.floor(value * count)));
+    return {query: cell((event.clientY - box.top) / box.height), key: cell((event.clientX - box.left) / box.width)};
+  }
+
+  over(event) {
+    if (!this.values) return;
+    this.point = this.at(event);
+    const {query, key} = this.point;
+    const {tokens} = this.pane.pass;
+    const seen = key <= query;
+    setHover(key);
+    showTip(event.clientX, event.clientY, [`${visible(tokens[query])} → ${visible(tokens[key])}`, `query ${query}, key ${key}`,
+      seen ? `attention ${number(this.values.values[query * this.pane.pass.count + key], 4)}` : 'not seen: it comes later',
+      `key ${key} receives ${number(this.sums.received[key], 4)} on average`]);
+    this.mark();
+  }
+
+  async update() {
+    const {pass, model} = this.pane;
+    const wanted = `${state.layer} ${state.head}`;
+    this.wanted = wanted;
+    if (state.layer >= model.layers || state.head >= model.heads) {
+      this.values = null;
+      return;
+    }
+    let map;
+    try {
+      map = await pass.attention(state.layer, state.head);
+    } catch {
+      return; // said elsewhere
+    }
+    if (this.wanted !== wanted) return;
+    this.values = map;
+    this.draw();
+  }
+
+  draw() {
+    if (!this.values || !this.map.isConnected) return;
+    measured('large-map', () => {
+      const withoutFirst = !state.first;
+      const box = this.map.getBoundingClientRect();
+      this.picture = pictureOf(this.values, state.scale, withoutFirst);
+      show(this.canvas, this.picture, box.width, box.height);
+      this.sums = this.sumsNow(withoutFirst);
+      this.drawSums();
+      this.describe();
+      this.drawLines();
+    });
+  }
+
+  // Adding up a million values takes longer than drawing them, so it is done once.
+  sumsNow(withoutFirst) {
+    const name = withoutFirst ? 'sumsWithoutFirst' : 'sums';
+    return (this.values[name] ??= sumsOf(this.values.values, this.pane.pass.count, withoutFirst));
+  }
+
+  // The attention map in words, for who cannot see it.
+  describe() {
+    const {received} = this.sums;
+    const most = received.reduce((best, value, i) => (value > received[best] ? i : best), 0);
+    const name = `Attention of layer ${state.layer}, ${headName(state.head)}, ${this.pane.name} ${this.pane.note}`.trim();
+    this.map.setAttribute('aria-label', `${name}: token ${most} “${this.pane.pass.tokens[most]}” receives most, ${number(received[most])} on average`);
+    this.byKey.parentElement.setAttribute('aria-label', 'Mean attention that each key receives');
+    this.byQuery.parentElement.setAttribute('aria-label', 'Attention that each query gives: to the first token, and to the others');
+    this.map.dataset.drawn = this.wanted;
+    this.map.dataset.high = this.picture.scale.high;
+  }
+
+  drawSums() {
+    const colors = palette();
+    const {received, given, first} = this.sums;
+    const count = received.length;
+    const key = fit(this.byKey);
+    const most = Math.max(...received, 1e-9);
+    key.fillStyle = colors.accent;
+    const wide = this.byKey.width / count;
+    for (let i = 0; i < count; ++i) {
+      const high = (this.byKey.height * received[i]) / most;
+      key.fillRect(i * wide, this.byKey.height - high, Math.max(1, wide - (wide > 4 ? 1 : 0)), high);
+    }
+    const query = fit(this.byQuery);
+    const tall = this.byQuery.height / count;
+    for (let i = 0; i < count; ++i) {
+      const toFirst = state.first ? first[i] : 0;
+      query.fillStyle = colors.second;
+      query.fillRect(0, i * tall, this.byQuery.width * toFirst, Math.max(1, tall - (tall > 4 ? 1 : 0)));
+      query.fillStyle = colors.accent;
+      query.fillRect(this.byQuery.width * toFirst, i * tall, this.byQuery.width * Math.max(0, given[i] - toFirst), Math.max(1, tall - (tall > 4 ? 1 : 0)));
+    }
+  }
+
+  drawLines() {
+    const context = fit(this.lines);
+    const colors = palette();
+    const count = this.pane.pass.count;
+    const {width, height} = this.lines;
+    const row = (query, color) => {
+      context.strokeStyle = color;
+      context.lineWidth = Math.max(1.5, devicePixelRatio);
+      context.strokeRect(0.5, (query * height) / count, width - 1, Math.max(2, height / count));
+    };
+    const column = (key, color) => {
+      context.strokeStyle = color;
+      context.strokeRect((key * width) / count, 0.5, Math.max(2, width / count), height - 1);
+    };
+    for (const query of state.locked) if (query < count) row(query, colors.second);
+    if (this.point) row(this.point.query, colors.accent);
+    if (session.hover >= 0 && session.hover < count) column(session.hover, colors.accent);
+  }
+
+  end() {
+    this.resize.disconnect();
+  }
+}
+
+// The map with its sums and the tokens along its edges, for the export.
+export function largeDrawing(pane, values) {
+  const colors = palette();
+  const side = 560;
+  const count = pane.pass.count;
+  const picture = pictureOf(values, state.scale, !state.first);
+  const sums = sumsOf(values.values, count, !state.first);
+  const drawing = new Drawing(side + 190, side + 190, `Attention of layer ${state.layer}, ${headName(state.head)}`);
+  drawing.text(90, 24, `${pane.name} ${pane.note} · layer ${state.layer}, ${headName(state.head)} · ${state.scale} up to ${number(picture.scale.high)}`, {weight: 600, fill: colors.ink});
+  const x = 90, y = 100, cell = side / count;
+  drawing.pixels(x, y, side, side, picture.canvas);
+  drawing.rect(x, y, side, side, 'none', {stroke: colors.line});
+  const most = Math.max(...sums.received, 1e-9);
+  for (let i = 0; i < count; ++i) {
+    drawing.rect(x + i * cell, y - 6 - (56 * sums.received[i]) / most, Math.max(0.5, cell - 0.5), (56 * sums.received[i]) / most, colors.accent, {hint: `key ${i}: ${number(sums.received[i], 4)}`});
+    const first = state.first ? sums.first[i] : 0;
+    drawing.rect(x + side + 6, y + i * cell, 70 * first, Math.max(0.5, cell - 0.5), colors.second, {hint: `query ${i} to the first token: ${number(first, 4)}`});
+    drawing.rect(x + side + 6 + 70 * first, y + i * cell, 70 * Math.max(0, sums.given[i] - first), Math.max(0.5, cell - 0.5), colors.accent);
+  }
+  const every = Math.ceil(count / 48);
+  for (let i = 0; i < count; i += every) {
+    drawing.text(x - 6, y + (i + 0.5) * cell + 4, visible(pane.pass.tokens[i]).slice(0, 10), {anchor: 'end', size: 11, mono: true, fill: colors.faint});
+    drawing.text(x + (i + 0.5) * cell, y + side + 14, visible(pane.pass.tokens[i]).slice(0, Math.max(1, Math.floor((cell * every) / 7))), {anchor: 'middle', size: 11, mono: true, fill: colors.faint});
+  }
+  drawing.text(x + side / 2, y + side + 34, 'key', {anchor: 'middle', fill: colors.faint});
+  return drawing;
+}

@@ -1,0 +1,169 @@
+// The view "Next token": what would come next and how likely, as the model and as the sampler see it; a continuation whose
+// every token can be pressed to look into the step that made it.
+import {element, number, percent, replace, spoken, visible} from '../shared/dom.js';
+import {post} from '../shared/api.js';
+import {tableDrawing} from '../shared/charts.js';
+import {exportButtons} from '../shared/export.js';
+import {passOf} from '../shared/pass.js';
+import {interventionsFor, needsAllTokens} from '../shared/changes.js';
+import {continueText, samplerOf} from './continuation.js';
+import {inPanes} from './parts.js';
+import {mainModel, mainPane, session, subjectOf} from './session.js';
+import {change, state} from './state.js';
+
+let parts = null;
+let tables = []; // {pane, top} as last shown
+let asking = null;
+let speaking = null; // an AbortController while tokens come
+let said = {key: '', tokens: []}; // texts of state.more
+
+// Behind which token: the locked one, else the last.
+const positionOf = (pane) => (state.locked.length ? Math.min(state.locked[0], pane.pass.count - 1) : pane.pass.count - 1);
+
+function rowOf(row, chosen, most) {
+  const fill = element('span', {class: 'fill'});
+  fill.style.width = `${(100 * row.probability) / most}%`;
+  const sampled = element('span', {class: 'fill second'});
+  sampled.style.width = `${(100 * row.sampled) / most}%`;
+  return element('tr', {'data-id': row.id}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), row.id === chosen ? ' ← taken' : null),
+    element('td', {}, percent(row.probability)), element('td', {}, row.sampled === 0 ? 'left out' : percent(row.sampled)), element('td', {class: 'bars'}, fill, sampled));
+}
+
+async function ask() {
+  asking?.abort();
+  const mine = (asking = new AbortController());
+  const {panes} = session;
+  try {
+    const answers = [];
+    for (const pane of panes) {
+      const {temperature, top_k, top_p} = samplerOf(state);
+      answers.push({pane, position: positionOf(pane), ...await post('/api/v1/next', {...pane.pass.subject, position: positionOf(pane), count: 20, temperature, top_k, top_p}, mine.signal)});
+    }
+    if (mine.signal.aborted || !parts) return;
+    tables = answers;
+    drawTables();
+  } catch (error) {
+    if (!mine.signal.aborted && parts) replace(parts.tables, element('p', {class: 'trouble'}, error.message));
+  }
+}
+
+function drawTables() {
+  replace(parts.tables, inPanes(tables.map((one) => one.pane), (pane) => {
+    const {top, entropy, position} = tables.find((one) => one.pane === pane);
+    const most = Math.max(...top.flatMap((row) => [row.probability, row.sampled]), 1e-9);
+    const taken = state.step < state.more.length && position === pane.pass.count - 1 ? state.more[state.step] : pane.pass.ids[position + 1];
+    return [element('p', {class: 'note'}, `After token ${position} “${visible(pane.pass.tokens[position])}”; entropy ${number(entropy, 2)} nats`),
+      element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'The next token'),
+        element('thead', {}, element('tr', {}, ['Next token', 'model', 'sampler', ''].map((name) => element('th', {scope: 'col'}, name)))),
+        element('tbody', {}, top.map((row) => rowOf(row, taken, most))))];
+  }));
+}
+
+function slider(label, id, {low, high, step, value, show, write}) {
+  const shown = element('output', {class: 'mono'}, show(value));
+  const input = element('input', {type: 'range', id, min: low, max: high, step, value, 'aria-label': label, oninput: () => {
+    shown.textContent = show(Number(input.value));
+    change(write(Number(input.value)));
+  }});
+  return element('label', {}, label, input, shown);
+}
+
+function samplerControls() {
+  const whole = (label, id, low, high) => element('label', {}, label, element('input', {type: 'number', id, min: low, max: high, value: state[id], 'aria-label': label,
+    onchange: (event) => change({[id]: Math.min(high, Math.max(low, Math.trunc(Number(event.target.value) || 0)))})}));
+  return element('div', {class: 'row'},
+    slider('Temperature', 'temperature', {low: 0, high: 2, step: 0.05, value: state.temperature, show: (value) => value.toFixed(2), write: (temperature) => ({temperature})}),
+    slider('Top-p', 'topP', {low: 0.05, high: 1, step: 0.05, value: state.topP, show: (value) => value.toFixed(2), write: (topP) => ({topP})}),
+    whole('Top-k', 'topK', 0, 1000), whole('Seed', 'seed', 0, 2147483647), whole('Tokens', 'length', 1, 512));
+}
+
+function drawSaid() {
+  const running = speaking !== null;
+  parts.go.textContent = running ? 'Stop' : 'Generate';
+  parts.go.classList.toggle('main', !running);
+  const known = said.key === keyOfSaid();
+  replace(parts.said, element('span', {class: 'given'}, state.text),
+    state.more.map((id, i) => element('button', {type: 'button', 'data-step': i, 'aria-pressed': String(state.step === i && i > 0), 'aria-label': `Generated token ${i}: ${spoken(known ? said.tokens[i] ?? '' : String(id))}. Look into its step`,
+      onclick: () => change({step: i, locked: []})}, known ? said.tokens[i] || '·' : `[${id}]`)));
+  parts.hint.textContent = state.more.length
+    ? state.step ? `Looking at the step that made generated token ${state.step}: everything above shows the prompt and what came before it.` : 'Press a token to look into the step that made it.'
+    : 'The same seed gives the same text, here and on the command line.';
+  parts.back.hidden = !state.step;
+}
+
+const keyOfSaid = () => `${mainModel()?.id} ${state.more.join()}`;
+
+// Texts of tokens that came with a link.
+async function nameTokens() {
+  const key = keyOfSaid();
+  if (said.key === key || !state.more.length || speaking) return;
+  const subject = await subjectOf(mainModel(), undefined, state.more.length);
+  const pass = await passOf(mainModel(), subject);
+  said = {key, tokens: pass.tokens.slice(-state.more.length)};
+  if (parts) drawSaid();
+}
+
+async function generate() {
+  if (speaking) {
+    speaking.abort();
+    return;
+  }
+  const model = mainModel();
+  const mine = (speaking = new AbortController());
+  const ids = [];
+  const texts = [];
+  parts.trouble.hidden = true;
+  change({more: [], step: 0});
+  drawSaid();
+  try {
+    if (needsAllTokens(state.changes) && model.gate) throw new Error('A mean over all tokens is not known while they are still being made. Switch that change off to generate.');
+    const subject = {...await subjectOf(model, mine.signal, 0), interventions: interventionsFor(model, state.changes, mainPane()?.pass.count)};
+    await continueText(subject, samplerOf(state), (token) => {
+      ids.push(token.id);
+      texts.push(token.text);
+      parts?.said.append(element('span', {}, token.text));
+    }, mine.signal);
+  } catch (error) {
+    if (!mine.signal.aborted && parts) {
+      parts.trouble.textContent = error.message;
+      parts.trouble.hidden = false;
+    }
+  }
+  if (speaking === mine) speaking = null;
+  said = {key: `${model.id} ${ids.join()}`, tokens: texts};
+  change({more: ids}, 'replace');
+  if (parts) drawSaid();
+}
+
+const view = {
+  name: 'next', title: 'the next token',
+  drawing: () => tableDrawing('The next token', ['token', 'model', 'sampler', 'of'], tables.flatMap(({pane, top}) => top.map((row) => [visible(row.token ?? String(row.id)), number(row.probability, 4), number(row.sampled, 4), `${pane.name} ${pane.note}`]))),
+  table: () => ({columns: ['model', 'changes', 'position', 'id', 'token', 'probability', 'sampled'],
+    rows: tables.flatMap(({pane, top, position}) => top.map((row) => [pane.name, pane.pass.subject.interventions.join('; '), position, row.id, row.token, row.probability, row.sampled]))}),
+};
+
+export function build() {
+  parts = {tables: element('div', {id: 'next-tables'}), said: element('p', {class: 'said', id: 'said'}), hint: element('p', {class: 'note'}), trouble: element('p', {class: 'trouble', role: 'alert', hidden: true}),
+    go: element('button', {type: 'button', id: 'generate', class: 'main', onclick: generate}, 'Generate'),
+    back: element('button', {type: 'button', class: 'quiet', onclick: () => change({step: 0})}, 'back to the prompt')};
+  drawSaid();
+  nameTokens().catch(() => {}); // without their texts the tokens show their ids
+  ask();
+  return {split: true, content: [
+    element('section', {class: 'card', 'aria-label': 'Next token'}, element('div', {class: 'head'}, element('h2', {}, 'What comes next'), exportButtons(view)), parts.tables),
+    element('section', {class: 'card', 'aria-label': 'Continuation'}, element('div', {class: 'head'}, element('h2', {}, 'Let it go on'), parts.go, parts.back), samplerControls(), parts.trouble, parts.said, parts.hint)]};
+}
+
+export function update(changed) {
+  if (!parts) return;
+  if (['locked', 'temperature', 'topK', 'topP', 'step'].some((name) => changed.has(name)) && session.panes.length) ask();
+  if (changed.has('more') || changed.has('step')) {
+    drawSaid();
+    nameTokens().catch(() => {});
+  }
+}
+
+export function end() {
+  asking?.abort();
+  parts = null;
+}

@@ -1,0 +1,102 @@
+// The prompt box, its examples, the models to choose from, and what is going on.
+import {debounced, element, find, replace} from '../shared/dom.js';
+import {get} from '../shared/api.js';
+import {nurserySequence} from '../shared/nursery.js';
+import {mainModel, onPanes, session} from './session.js';
+import {change, state, subscribe} from './state.js';
+
+const labels = {factual: 'Factual', technical: 'Technical', conversational: 'Conversation', repetitive: 'Repetitive', 'code-like': 'Code'};
+const kTyping = 250; // milliseconds of quiet after which typing counts as a prompt
+const kNurseryExamples = 4;
+const kNurseryLetters = 47;
+const kNumbers = '1 2 3 5 8 13 21 34 55 89';
+
+let pressed = {}; // how often each example was asked for: the next is another one
+
+async function typedExample(type) {
+  const seed = (pressed[type] = (pressed[type] ?? -1) + 1);
+  const {prompts} = await get(`/api/v1/prompts?seed=${seed}&bytes=200`);
+  return prompts.find((prompt) => prompt.type === type)?.text ?? '';
+}
+
+async function nurseryExample(index) {
+  return (await nurserySequence(index, kNurseryLetters)).text;
+}
+
+export const newPrompt = (text, how) => change({text, more: [], step: 0, locked: []}, how);
+
+async function take(make) {
+  try {
+    newPrompt(await make());
+  } catch (error) {
+    say(error);
+  }
+}
+
+function drawExamples() {
+  const model = mainModel();
+  if (!model) return;
+  const chips = model.nursery
+    ? Array.from({length: kNurseryExamples}, (_, i) => element('button', {type: 'button', 'data-example': `sequence ${i + 1}`, onclick: () => take(() => nurseryExample(i))}, `Sequence ${i + 1}`))
+    : !model.tokenizer ? [element('button', {type: 'button', 'data-example': 'numbers', onclick: () => newPrompt(kNumbers)}, 'Token numbers')]
+    : Object.entries(labels).map(([type, label]) => element('button', {type: 'button', 'data-example': type, onclick: () => take(() => typedExample(type))}, label));
+  replace(find('examples'), element('span', {class: 'note'}, 'Examples'), chips, model.nursery ? element('a', {class: 'note', href: 'story#spotlight'}, 'What are these letters?') : null);
+}
+
+// Something to look at when the page opens.
+export async function firstPrompt() {
+  const model = mainModel();
+  newPrompt(!model.tokenizer ? kNumbers : model.nursery ? await nurseryExample(0) : await typedExample('factual'), 'replace');
+}
+
+export function say(error) {
+  const box = find('trouble');
+  box.hidden = !error;
+  box.textContent = error?.message ?? '';
+}
+
+function drawModels() {
+  const usable = session.models.filter((model) => !model.error);
+  const size = (count) => (count >= 1e9 ? `${(count / 1e9).toFixed(1)}B` : count >= 1e6 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e3)}K`);
+  const label = (model) => (model.error ? `${model.id} (cannot be read)` : `${model.id} · ${size(model.parameters)}${model.gate ? `, ${model.gate.granularity}` : ', no gate'}`);
+  const option = (model, value) => element('option', {value: model.id, selected: model.id === value, disabled: Boolean(model.error)}, label(model));
+  const main = mainModel();
+  replace(find('model'), session.models.map((model) => option(model, main?.id)));
+  replace(find('beside'), element('option', {value: '', selected: state.beside === ''}, 'nothing'),
+    main?.gate ? element('option', {value: '=', selected: state.beside === '='}, 'the same, unchanged') : null,
+    usable.filter((model) => model !== main).map((model) => option(model, state.beside)));
+  for (const id of ['model', 'beside']) find(id).disabled = false;
+}
+
+function drawStatus(queue) {
+  const status = find('status');
+  status.classList.toggle('busy', Boolean(queue));
+  const pass = session.panes[0]?.pass;
+  const timing = pass?.view.timing;
+  const waiting = queue?.yours?.[0];
+  if (waiting && !queue.running?.yours) status.textContent = `waiting, place ${waiting.place}${waiting.expected_s ? `, about ${Math.ceil(waiting.expected_s)} s` : ''}`;
+  else if (queue) status.textContent = queue.running?.total ? `computing, ${queue.running.done} of ${queue.running.total}` : 'computing …';
+  else status.textContent = pass ? `${pass.count} tokens · ${timing.cached ? 'from memory' : `${Math.round(1000 * timing.computed_s)} ms`}` : '';
+}
+
+export function beginPrompt() {
+  const box = find('prompt');
+  box.value = state.text;
+  const typed = debounced(kTyping, () => newPrompt(box.value));
+  box.addEventListener('input', typed);
+  find('model').addEventListener('change', (event) => change({model: event.target.value, beside: state.beside === event.target.value ? '' : state.beside}));
+  find('beside').addEventListener('change', (event) => change({beside: event.target.value}));
+  drawModels();
+  drawExamples();
+  subscribe((changed) => {
+    // Not while somebody types: the box is then ahead of the state.
+    if (changed.has('text') && box.value !== state.text) box.value = state.text;
+    if (changed.has('model') || changed.has('beside')) drawModels();
+    if (changed.has('model')) drawExamples();
+  });
+  onPanes(() => {
+    say(session.trouble);
+    drawStatus(null);
+  });
+  document.addEventListener('sluice:queue', (event) => drawStatus(event.detail));
+}

@@ -1,0 +1,119 @@
+// What is loaded: the models, and the one or two panes that the state asks for. A pane is a model with a pass over the
+// prompt, as it is or with its gates changed.
+import {models, post} from '../shared/api.js';
+import {passOf} from '../shared/pass.js';
+import {interventionsFor} from '../shared/changes.js';
+import {change, state} from './state.js';
+
+export const session = {
+  models: [],
+  panes: [], // {name, note, model, pass, changed}
+  hover: -1, // the token under the pointer, in every pane
+  trouble: null, // why there is nothing to show
+};
+
+const listeners = {panes: [], hover: []};
+export const onPanes = (listener) => listeners.panes.push(listener);
+export const onHover = (listener) => listeners.hover.push(listener);
+
+function announce(what) {
+  for (const listener of listeners[what]) listener();
+}
+
+export function setHover(position) {
+  if (session.hover === position) return;
+  session.hover = position;
+  announce('hover');
+}
+
+export const modelNamed = (id) => session.models.find((model) => model.id === id);
+// Without a choice the first with a gate: there is more to see.
+export const mainModel = () => modelNamed(state.model) ?? session.models.find((model) => model.gate) ?? session.models.find((model) => !model.error) ?? session.models[0];
+
+// The pane whose tokens the keys and the tables mean: the changed one where there are two of a model.
+export const mainPane = () => session.panes.find((pane) => pane.main) ?? session.panes[0];
+
+export async function loadModels() {
+  session.models = await models();
+}
+
+const promptIds = new Map();
+
+// The prompt's tokens, for what continues them.
+async function idsOf(model, text, signal) {
+  if (!model.tokenizer) return numbersIn(text);
+  const key = `${model.id}\n${text}`;
+  if (!promptIds.has(key)) {
+    if (promptIds.size > 20) promptIds.clear();
+    promptIds.set(key, (await post('/api/v1/tokenize', {model: model.id, prompt: text}, signal)).ids);
+  }
+  return promptIds.get(key);
+}
+
+// The prompt of a model without a tokenizer: its tokens by number.
+function numbersIn(text) {
+  const numbers = (text.match(/\d+/g) ?? []).map(Number);
+  if (!numbers.length) throw new Error('This model has no tokenizer. Type the numbers of tokens, such as 1 2 3, or start with --tokenizer.');
+  return numbers;
+}
+
+// With the generated tokens that are looked at, if this model has the same tokens as the one that generated them.
+export async function subjectOf(model, signal, step = state.step) {
+  const same = model.tokenizer_fingerprint === mainModel().tokenizer_fingerprint;
+  if ((!step || !same) && model.tokenizer) return {model: model.id, prompt: state.text, interventions: []};
+  const ids = await idsOf(model, state.text, signal);
+  return {model: model.id, ids: ids.concat(same ? state.more.slice(0, step) : []), interventions: []};
+}
+
+async function changedPass(model, signal) {
+  const subject = await subjectOf(model, signal);
+  // A token that is not there cannot be changed, so the tokens have to be known first.
+  const byToken = state.changes.some((one) => one.on && one.scope === 'position');
+  const tokens = byToken ? (await passOf(model, subject, signal)).count : Infinity;
+  return passOf(model, {...subject, interventions: interventionsFor(model, state.changes, tokens)}, signal);
+}
+
+async function makePanes(signal) {
+  const model = mainModel();
+  const changed = interventionsFor(model, state.changes).length > 0;
+  const main = {name: model.id, note: changed ? 'with its gates changed' : '', model, main: true, changed, pass: await changedPass(model, signal)};
+  if (state.beside === '=') {
+    const plain = {name: model.id, note: 'as it is', model, changed: false, pass: await passOf(model, await subjectOf(model, signal), signal)};
+    return [plain, {...main, note: changed ? 'with its gates changed' : 'nothing changed yet'}];
+  }
+  const other = state.beside ? modelNamed(state.beside) : null;
+  if (!other) return [main];
+  const changedToo = interventionsFor(other, state.changes).length > 0;
+  return [main, {name: other.id, note: changedToo ? 'with its gates changed' : '', model: other, changed: changedToo, pass: await changedPass(other, signal)}];
+}
+
+let underway = null;
+
+// Gives up what is under way, then looks anew.
+export async function load() {
+  underway?.abort();
+  const mine = (underway = new AbortController());
+  const before = session.panes;
+  try {
+    session.panes = state.text === '' || !session.models.length ? [] : await makePanes(mine.signal);
+    session.trouble = null;
+  } catch (error) {
+    if (mine.signal.aborted) return;
+    session.trouble = error;
+    session.panes = [];
+  }
+  if (mine.signal.aborted) return;
+  for (const pane of before) if (!session.panes.some((now) => now.pass === pane.pass)) pane.pass.end();
+  keepWithin();
+  announce('panes');
+}
+
+// Another model may have fewer layers or heads, another prompt fewer tokens.
+function keepWithin() {
+  const pane = mainPane();
+  if (!pane) return;
+  const layer = Math.min(state.layer, pane.model.layers - 1);
+  const head = Math.min(state.head, pane.model.heads - 1);
+  const locked = state.locked.filter((position) => position < pane.pass.count);
+  change({layer, head, locked}, 'replace');
+}

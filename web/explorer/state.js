@@ -1,0 +1,132 @@
+// What the page shows, all of it in the URL: back, forward, reload and a sent link give the same page.
+
+// Kept short in the URL by leaving out what is as usual.
+const usual = {
+  text: '', // the prompt
+  more: [], // ids generated after it
+  step: 0, // how many of those are looked at together with the prompt
+  model: '',
+  beside: '', // '' nothing, '=' the same model without its changes, or the id of another model
+  view: 'attention', // attention, gates, break, next, lens
+  shade: 'gate', // of the token strip: gate, surprise, received, given
+  grid: 'attention', // what the small maps show: attention, gates
+  layer: 0,
+  head: -1, // -1: the mean over heads
+  locked: [], // positions
+  scale: 'linear',
+  first: true, // whether the first token's column counts
+  changes: [], // see changes.js
+  temperature: 0.8,
+  topK: 0,
+  topP: 1,
+  seed: 1,
+  length: 48,
+};
+
+const letters = {text: 't', more: 'g', step: 'n', model: 'm', beside: 'b', view: 'v', shade: 'c', grid: 'k', layer: 'l', head: 'h',
+  locked: 'p', scale: 's', first: 'f', changes: 'x', temperature: 'T', topK: 'K', topP: 'P', seed: 'S', length: 'L'};
+
+// Numbers from a link are hostile until checked.
+const whole = (text, low, high) => Math.min(high, Math.max(low, Math.trunc(Number(text) || 0)));
+const real = (text, low, high, otherwise) => {
+  const value = Number(text);
+  return Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise;
+};
+const list = (text) => (text === '' ? [] : text.split('.').map((part) => whole(part, 0, 1 << 24)).slice(0, 4096));
+const oneOf = (...words) => (text) => (words.includes(text) ? text : words[0]);
+
+const readers = {
+  text: (text) => text.slice(0, 100000), more: list, step: (text) => whole(text, 0, 4096), model: String, beside: String,
+  view: oneOf('attention', 'gates', 'break', 'next', 'lens'), shade: oneOf('gate', 'surprise', 'received', 'given'),
+  grid: oneOf('attention', 'gates'), layer: (text) => whole(text, 0, 1000), head: (text) => whole(text, -1, 1000), locked: list,
+  scale: oneOf('linear', 'log', 'maximum'), first: (text) => text !== '0', changes: (text) => readChanges(text),
+  temperature: (text) => real(text, 0, 5, 0.8), topK: (text) => whole(text, 0, 1 << 20), topP: (text) => real(text, 0, 1, 1),
+  seed: (text) => whole(text, 0, 2 ** 31), length: (text) => whole(text, 1, 1024),
+};
+
+const scopes = ['all', 'layer', 'head', 'position'];
+const kinds = ['open', 'closed', 'mean', 'constant', 'scale'];
+
+// A link may hold anything, so every part is checked.
+function readChanges(text) {
+  return text.split('~').filter(Boolean).slice(0, 32).map((part) => {
+    const [on, scope, layer, head, position, kind, amount] = part.split('_');
+    return {on: on === '1', scope: scopes.includes(scope) ? scope : 'all', layer: whole(layer, 0, 1000), head: whole(head, 0, 1000),
+      position: whole(position, 0, 1 << 20), kind: kinds.includes(kind) ? kind : 'open', amount: real(amount, -10, 10, 1)};
+  });
+}
+const writers = {
+  more: (ids) => ids.join('.'), locked: (places) => places.join('.'), first: (on) => (on ? '1' : '0'),
+  changes: (changes) => changes.map((change) => [change.on ? 1 : 0, change.scope, change.layer, change.head, change.position,
+    change.kind, change.amount].join('_')).join('~'),
+};
+
+export const state = {...usual};
+const listeners = [];
+let lastPush = {keys: '', time: 0};
+
+// Called with the set of names that changed.
+export function subscribe(listener) {
+  listeners.push(listener);
+}
+
+function announce(names) {
+  const changed = new Set(names);
+  for (const listener of listeners) listener(changed);
+}
+
+function written() {
+  const words = new URLSearchParams();
+  for (const [name, letter] of Object.entries(letters)) {
+    const value = (writers[name] ?? String)(state[name]);
+    if (value !== (writers[name] ?? String)(usual[name])) words.set(letter, value);
+  }
+  const text = words.toString();
+  return text ? '#' + text : '#';
+}
+
+// What differs from `other` by its written form.
+function differing(other) {
+  return Object.keys(usual).filter((name) => {
+    const write = writers[name] ?? String;
+    return write(state[name]) !== write(other[name]);
+  });
+}
+
+// Another walk of the same control within a second, like a drag or a held key, is the same step of the history.
+const kSameStep = 1000;
+
+// `how`: 'push' makes a step to go back to, 'replace' does not.
+export function change(values, how = 'push') {
+  const before = {...state};
+  Object.assign(state, values);
+  const changed = differing(before);
+  if (!changed.length) return;
+  const keys = changed.join();
+  const now = performance.now();
+  const same = keys === lastPush.keys && now - lastPush.time < kSameStep;
+  if (how === 'push' && !same) history.pushState(null, '', written());
+  else history.replaceState(null, '', written());
+  lastPush = {keys, time: now};
+  announce(changed);
+}
+
+function read() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const before = {...state};
+  for (const [name, letter] of Object.entries(letters)) {
+    const text = words.get(letter);
+    state[name] = text === null ? usual[name] : readers[name](text);
+  }
+  return differing(before);
+}
+
+// Reads the URL now and whenever the reader goes back or forward.
+export function begin() {
+  read();
+  addEventListener('popstate', () => {
+    lastPush = {keys: '', time: 0};
+    const changed = read();
+    if (changed.length) announce(changed);
+  });
+}

@@ -1,0 +1,102 @@
+// Chapters seven and eight: what happens when the gates are held still, and what these models cannot tell.
+import {debounced, element, number, percent, replace, signed} from '../shared/dom.js';
+import {barChart} from '../shared/charts.js';
+import {svgElement} from '../shared/drawing.js';
+import {palette} from '../shared/colors.js';
+import {post} from '../shared/api.js';
+import {found, p, slider, tryIt, value} from './figures.js';
+import {cast, explorerLink, isSink, kSinkFactor, largestActivation, look, meanOf, textFor} from './material.js';
+
+export function breaking() {
+  const model = cast.gated;
+  const result = found();
+  const chart = element('figure', {class: 'chart'});
+  const link = element('a', {}, 'Break more of it in the explorer');
+  const fail = (error) => error.name !== 'AbortError' && replace(result, p(error.message));
+  let under = null;
+
+  // Mean surprise where a letter is a copy, and at all other tokens but the first.
+  function surprises(view, copies) {
+    const copied = new Set(copies ?? []);
+    const at = (wanted) => meanOf(view.surprise.filter((one, t) => one !== null && copied.has(t) === wanted));
+    return {copies: at(true), others: at(false)};
+  }
+
+  async function draw(amount) {
+    under?.abort();
+    const mine = (under = new AbortController());
+    const text = await textFor(model);
+    const a = {model: model.id, prompt: text.text, interventions: []};
+    const {a: before, b: after, difference} = await post('/api/v1/compare', {a, b: {...a, interventions: [`attn.gate set=${amount}`]}}, mine.signal);
+    const was = surprises(before, text.copies);
+    const is = surprises(after, text.copies);
+    const colors = palette();
+    const names = text.copies ? ['copies', 'other letters'] : ['all tokens'];
+    const list = (one) => (text.copies ? [one.copies, one.others] : [one.others]);
+    replace(chart, element('figcaption', {class: 'note'}, 'Surprise, nats per token: low is good'), svgElement(barChart({title: 'Surprise before and after', categories: names, width: 640, height: 190,
+      series: [{name: 'its own gates', values: list(was), color: colors.accent}, {name: `all gates at ${amount.toFixed(2)}`, values: list(is), color: colors.second}]})));
+    const worse = difference.nll;
+    replace(result, p('With every gate at ', value(amount.toFixed(2)), ' the prediction moves by ', value(number(difference.kl_mean), 'kl'), ' nats and the surprise by ', value(signed(worse)), ' per token. ', value(percent(1 - difference.agreement)), ' of the likeliest tokens are others now. ',
+      worse > 0.05 ? 'The gates mattered: it is not enough that they are there, they have to move.' : worse > 0 ? 'That is little: at this value the model hardly misses its moving gates.' : 'The model got no worse. At this value its gates might as well stand still on this text.'),
+    text.copies ? p('The copies suffer by ', value(signed(is.copies - was.copies)), ' nats, the other letters by ', value(signed(is.others - was.others)), '. ', is.copies - was.copies > is.others - was.others ? 'What needs attention suffers more.' : 'What needs no attention suffers at least as much.') : null,
+    p('The first token’s share goes from ', value(percent(before.sink.mean)), ' to ', value(percent(after.sink.mean)), '.'));
+    link.href = explorerLink({model: model.id, text: text.text, view: 'break', changes: `1_all_0_0_0_constant_${amount}`});
+  }
+
+  const moved = debounced(80, (amount) => draw(amount).catch(fail));
+  const turn = slider('All gates at', {low: 0, high: 1, step: 0.01, at: 1, moved, show: (amount) => amount.toFixed(2)});
+  return {
+    id: 'break', title: 'Break it', needs: ['gated'],
+    content: [
+      p('Does the model use its gates, or just carry them around? There is a simple way to find out. Take the dimmers out of its hands: hold all of them at one value, and ask what it would say now. At one, all light passes, as in a model without gates. At nothing, the heads fall silent.'),
+      tryIt('Drag all dimmers at once.', turn.element, chart, result, element('p', {class: 'more'}, link)),
+    ],
+    start: () => draw(1),
+  };
+}
+
+const kModels = 8; // so many are measured at the end; each is a pass
+
+export function open() {
+  const result = found();
+  const table = element('div', {class: 'wide'});
+  let index = 0;
+
+  async function row(model) {
+    const text = await textFor(model, index);
+    const pass = await look(model, text.text);
+    return {model, sink: pass.view.sink, largest: largestActivation(pass).largest, gate: pass.view.gates?.find((gate) => gate.position === 'g1') ?? null, nll: pass.view.nll, tokens: pass.count};
+  }
+
+  async function draw() {
+    const rows = [];
+    for (const model of cast.all.slice(0, kModels)) rows.push(await row(model));
+    replace(table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'All loaded models'), element('thead', {}, element('tr', {}, ['Model', 'parameters', 'first token', '× uniform', 'largest number', 'mean gate', 'surprise'].map((name) => element('th', {scope: 'col'}, name)))),
+      element('tbody', {}, rows.map((one) => element('tr', {}, element('th', {scope: 'row'}, one.model.id), element('td', {}, one.model.parameters.toLocaleString('en')), element('td', {}, percent(one.sink.mean)), element('td', {}, number(one.sink.mean / one.sink.floor, 1)), element('td', {}, number(one.largest, 1)),
+        element('td', {}, one.gate ? number(one.gate.mean) : 'none'), element('td', {}, number(one.nll, 2)))))));
+    const sinks = rows.filter((one) => isSink(one.sink)).map((one) => one.model.id);
+    const none = rows.filter((one) => !isSink(one.sink)).map((one) => one.model.id);
+    const named = (list, last = 'and') => list.map((id, i) => [i ? (i === list.length - 1 ? ` ${last} ` : ', ') : '', value(id)]).flat();
+    replace(result, sinks.length ? p(`On this text a sink (${kSinkFactor} times the uniform share or more) shows in `, ...named(sinks), none.length ? [', and not in ', ...named(none, 'or')].flat() : '', '.') : p('On this text none of the loaded models shows a sink.'),
+      p('The largest of them has ', value(Math.max(...rows.map((one) => one.model.parameters)).toLocaleString('en')), ' parameters and read ', value(String(Math.max(...rows.map((one) => one.tokens)))), ' tokens here. What was found in models many thousand times that size need not show in these, and what shows in these need not hold there.'));
+  }
+
+  return {
+    id: 'open', title: 'What is still open', needs: [],
+    content: [
+      p('A story is easily told; whether it is true of a given model is another matter. These are the models that are loaded, each on a text of its own kind. What they show is what they show on this text, from one training each.'),
+      tryIt('Take other texts before you believe a number.', element('button', {type: 'button', onclick: () => {
+        index += 1;
+        draw().catch((error) => replace(result, p(error.message)));
+      }}, 'Other texts'), table, result),
+      element('ul', {class: 'questions'}, [
+        'Is a smaller sink better, or only different? A model without one need not predict better.',
+        'Is it the gate that takes the sink away, or something else that came with it? To know that, one trains both many times, with other seeds.',
+        'Does it last? A gate that helps a short training may not matter after a long one.',
+        'Do large numbers make a sink, or a sink large numbers? Here they were only seen together, or not.',
+      ].map((text) => element('li', {}, text))),
+      p('For answers with intervals rather than single texts: ', element('code', {}, 'sluice compare'), ' runs two models over many texts, ', element('code', {}, 'sluice sweep'), ' trains with many seeds.'),
+    ],
+    start: draw,
+  };
+}

@@ -1,0 +1,89 @@
+// Who plays which part, and what they read: models of the nursery on sequences of its generator, others on prose.
+import {get, models} from '../shared/api.js';
+import {nurserySequence} from '../shared/nursery.js';
+import {passOf} from '../shared/pass.js';
+
+// A part and who can play it, the best first.
+const parts = {
+  plain: {name: 'Nursery, without a gate', fits: [(model) => model.nursery && !model.gate, (model) => !model.gate]},
+  gated: {name: 'Nursery, with a gate', fits: [(model) => model.nursery && model.gate, (model) => model.gate]},
+  prosePlain: {name: 'Prose, without a gate', fits: [(model) => !model.nursery && !model.gate, (model) => !model.gate]},
+  proseGated: {name: 'Prose, with a gate', fits: [(model) => !model.nursery && model.gate, (model) => model.gate]},
+};
+
+export const cast = {all: [], plain: null, gated: null, prosePlain: null, proseGated: null};
+
+export async function gatherCast() {
+  cast.all = (await models()).filter((model) => !model.error && model.tokenizer);
+  for (const [part, {fits}] of Object.entries(parts)) {
+    for (const fit of fits) cast[part] ??= cast.all.find(fit) ?? null;
+  }
+}
+
+export const partNames = Object.entries(parts).map(([part, {name}]) => [part, name]);
+
+// Any model of prose will do for a chapter that needs one, else one of the nursery.
+export const reader = () => cast.proseGated ?? cast.prosePlain ?? cast.gated ?? cast.plain;
+
+const texts = new Map();
+
+// {text, copies, triggers}. copies: positions of letters that repeat an earlier one after a trigger; null where that is not
+// known, with prose.
+export async function textFor(model, index = 0, letters = 63) {
+  const key = model.nursery ? `nursery ${index} ${letters}` : `prose ${index}`;
+  if (!texts.has(key)) {
+    const made = model.nursery ? await nurserySequence(index, letters) : {text: await prose(index), copies: null, triggers: null};
+    texts.set(key, made);
+  }
+  return texts.get(key);
+}
+
+// Prompts of the factual kind, cut so that a small model's few positions suffice.
+async function prose(seed) {
+  const {prompts} = await get(`/api/v1/prompts?seed=${seed}&bytes=180`);
+  return (prompts.find((prompt) => prompt.type === 'factual') ?? prompts[0]).text;
+}
+
+export const look = (model, text, interventions = []) => passOf(model, {model: model.id, prompt: text, interventions});
+
+// The head whose queries put most on the first token, beyond the uniform share.
+export function sinkHead(pass) {
+  let best = {layer: 0, head: 0, sink: -1};
+  for (const layer of pass.view.layers) {
+    (layer.attention?.sink ?? []).forEach((sink, head) => {
+      if (sink > best.sink) best = {layer: layer.layer, head, sink};
+    });
+  }
+  return best;
+}
+
+// Mean share on the first token where a copy is due and elsewhere, of every head. The first few queries have little choice.
+export async function sharesByWork(model, pass, copies) {
+  const busy = new Set((copies ?? []).map((position) => position - 1));
+  const rows = [];
+  for (let layer = 0; layer < model.layers; ++layer) {
+    for (let head = 0; head < model.heads; ++head) {
+      const map = await pass.attention(layer, head);
+      const at = (wanted) => meanOf([...Array(pass.count).keys()].slice(4).filter((query) => busy.has(query) === wanted).map((query) => map.values[query * pass.count]));
+      rows.push({layer, head, map, busy: at(true), idle: at(false)});
+    }
+  }
+  return rows;
+}
+
+// Three times the uniform share is called a sink, as in the nursery's study.
+export const kSinkFactor = 3;
+export const isSink = (sink) => sink.mean >= kSinkFactor * sink.floor;
+
+export const largestActivation = (pass) => pass.view.layers.map((layer) => ({layer: layer.layer, ...layer.activation}))
+  .reduce((best, one) => (one.largest > best.largest ? one : best));
+
+export const meanOf = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : NaN);
+
+// A link that opens the explorer at what a chapter shows.
+export function explorerLink(values) {
+  const letters = {model: 'm', text: 't', beside: 'b', view: 'v', shade: 'c', layer: 'l', head: 'h', locked: 'p', changes: 'x'};
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) words.set(letters[name], String(value));
+  return './#' + words.toString();
+}
