@@ -28,17 +28,20 @@ TEST(MeanInterval, nears_the_normal_one_of_many_values) {
   EXPECT_NEAR(*mean_interval(values).half_width, 1.9623 * 0.50025 / 31.6228, 1e-5);
 }
 
-TEST(MeanInterval, has_no_jump_where_the_table_of_quantiles_ends) {
-  const auto factor = [](int count) {
-    std::vector<double> values(static_cast<size_t>(count), 0.0);
-    values[0] = 1;
-    double squares = 0;
-    for (const double value : values) squares += (value - 1.0 / count) * (value - 1.0 / count);
-    return *mean_interval(values).half_width / std::sqrt(squares / (count - 1) / count);
-  };
-  EXPECT_NEAR(factor(21), 2.086, 1e-3);   // the last of the table: 20 degrees of freedom
-  EXPECT_NEAR(factor(22), 2.0796, 5e-4);  // the first by formula
-  EXPECT_NEAR(factor(31), 2.0423, 5e-4);
+TEST(MeanInterval, is_wider_if_it_may_miss_less_often) {
+  const std::vector<double> values = {1, 2, 3, 4, 5};
+  EXPECT_NEAR(*mean_interval(values, 0.01).half_width / *mean_interval(values).half_width, 4.6041 / 2.7764,
+              1e-4);
+}
+
+TEST(StudentLimit, is_what_tables_say) {
+  EXPECT_NEAR(student_limit(0.05, 1), 12.7062, 1e-4);
+  EXPECT_NEAR(student_limit(0.05, 2), 4.30265, 1e-5);
+  EXPECT_NEAR(student_limit(0.05, 9), 2.26216, 1e-5);
+  EXPECT_NEAR(student_limit(0.05, 30), 2.04227, 1e-5);
+  EXPECT_NEAR(student_limit(0.01, 4), 4.60409, 1e-5);
+  EXPECT_NEAR(student_limit(0.01, 7), 3.49948, 1e-5);
+  EXPECT_NEAR(student_limit(0.5, 3), 0.76489, 1e-5);
 }
 
 }  // namespace

@@ -73,6 +73,39 @@ TEST_F(Sweeps, count_a_run_that_diverges_and_go_on) {
   EXPECT_TRUE(result.variants[1].runs.at(0).outcome.has_value());
 }
 
+TEST_F(Sweeps, do_not_try_a_run_again_that_diverged) {
+  SweepRequest wild = request({"10"}, 1);
+  wild.changes = {"optimizer.weight_decay=10", "steps=40"};
+  run_sweep(engine_, wild);
+  wild.start = RunStart::ResumeOrNew;
+  const SweepResult again = run_sweep(
+      engine_, wild, {},
+      {.run = {.stepped = [](const StepResult&, const RunState&) { FAIL() << "a step was taken"; }}});
+  EXPECT_FALSE(again.variants[0].runs.at(0).outcome.has_value());
+}
+
+TEST_F(Sweeps, of_ended_runs_train_nothing) {
+  run_sweep(engine_, request({"1e-3"}, 1));
+  SweepRequest more = request({"1e-3"}, 3, RunStart::ResumeOrNew);
+  more.runs = RunSelection::Ended;
+  const SweepResult ended = run_sweep(engine_, more);
+  ASSERT_EQ(ended.variants[0].runs.size(), 1U);
+  EXPECT_TRUE(ended.variants[0].runs[0].outcome.has_value());
+  EXPECT_FALSE(std::filesystem::exists(more.out / "peak=1e-3/seed-2"));
+}
+
+TEST_F(Sweeps, keep_what_is_changed_of_a_model_that_varies) {
+  SweepRequest models = request({"1e-3"}, 1);
+  models.axes.push_back({.key = "model", .values = {"tiny-baseline", "tiny-headwise"}});
+  models.changes = {"model.num_hidden_layers=1", "model.vocab_size=256"};
+  models.runs = RunSelection::Ended;  // nothing is trained: only the configurations count
+  const SweepResult shallow = run_sweep(engine_, models);
+  models.changes = {"model.num_hidden_layers=2", "model.vocab_size=256"};
+  const SweepResult deeper = run_sweep(engine_, models);
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_LT(shallow.variants.at(i).parameters, deeper.variants.at(i).parameters);
+}
+
 TEST_F(Sweeps, check_every_run_before_the_first) {
   EXPECT_THROW(run_sweep(engine_, request({"1e-3", "fast"}, 1)), Error);
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "sweep"));

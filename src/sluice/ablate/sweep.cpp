@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -42,6 +43,9 @@ std::vector<GridPoint> points_of(const SweepRequest& request) {
 RunConfig config_of(const SweepRequest& request, const GridPoint& point, int seed) {
   std::vector<std::string> changes = request.changes;
   changes.insert(changes.end(), point.changes.begin(), point.changes.end());
+  // A model that replaces another must not take back what is changed of it.
+  std::ranges::stable_partition(changes,
+                                [](const std::string& change) { return change.starts_with("model="); });
   changes.push_back(fmt::format("seed={}", seed));
   RunConfig config = load_run_config(request.config, changes);
   if (config.validation.share == 0 && request.validation.empty()) {
@@ -78,14 +82,31 @@ std::vector<PlannedRun> plan(const SweepRequest& request, const std::vector<Grid
   return runs;
 }
 
+// Where a run that diverged says why.
+std::filesystem::path divergence_file(const TrainingJob& job) {
+  return job.out / "diverged.txt";
+}
+
+bool has_diverged_before(const TrainingJob& job) {
+  std::error_code error;
+  return job.start != RunStart::New && std::filesystem::exists(divergence_file(job), error);
+}
+
+bool is_selected(const SweepRequest& request, const TrainingJob& job) {
+  return request.runs == RunSelection::All || has_diverged_before(job) ||
+         RunDirectory::has_checkpoint(job.out, job.config.steps());
+}
+
 SweepRun train(Engine& engine, const PlannedRun& planned, const JobControl& control,
                const SweepObserver& observer) {
   SweepRun run{.seed = planned.seed, .directory = planned.job.out};
+  if (has_diverged_before(planned.job)) return run;
   // The next model may have other sizes, for which the memory of the last is of no use.
   engine.pool().release_unused();
   try {
     run.outcome = run_training(engine, planned.job, control, observer.run);
   } catch (const Divergence& error) {
+    write_file_atomically(divergence_file(planned.job), std::string(error.what()) + "\n");
     if (observer.run_diverged) observer.run_diverged(run, error);
   }
   return run;
@@ -108,6 +129,7 @@ SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobCont
   for (size_t i = 0; i < runs.size() && result.end == RunEnd::Finished; ++i) {
     SweepVariant& variant = result.variants[runs[i].variant];
     variant.parameters = count_parameters(runs[i].job.config.model).total();
+    if (!is_selected(request, runs[i].job)) continue;
     if (observer.run_begins) observer.run_begins({i + 1, runs.size(), variant.point.name(), runs[i].seed});
     SweepRun run = train(engine, runs[i], control, observer);
     if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
@@ -115,7 +137,7 @@ SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobCont
     } else {
       variant.runs.push_back(std::move(run));
     }
-    write(result, request.out);
+    if (request.runs == RunSelection::All) write(result, request.out);
   }
   return result;
 }

@@ -9,6 +9,12 @@
 
 namespace sluice {
 
+// Which of a sweep's runs are trained.
+enum class RunSelection {
+  All,
+  Ended  // none: those that have come to their end are read, others are left out
+};
+
 struct SweepRequest {
   std::string config;                     // path of a run's configuration
   std::vector<std::string> changes = {};  // made to it for every run: "steps=300"
@@ -19,6 +25,7 @@ struct SweepRequest {
   std::string tokenizer = {};               // as TrainingJob has it
   RunStart start = RunStart::New;           // otherwise runs that are there go on, and others begin
   std::vector<TokenShard> validation = {};  // as TrainingJob has it
+  RunSelection runs = RunSelection::All;
 };
 
 struct SweepRun {
@@ -51,7 +58,8 @@ struct SweepObserver {
 };
 
 // Every run is checked before the first begins. The files in `out` are written after each run. A run that
-// diverges is a finding about its variant, and the others go on.
+// diverges is a finding about its variant, and the others go on; diverged.txt in its directory keeps the
+// reason, and while that is there, the run is not tried again.
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control = {},
                       const SweepObserver& observer = {});
 

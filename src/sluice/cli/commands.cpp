@@ -16,7 +16,7 @@ const std::vector<CommandGroup>& command_groups() {
       {"Run", {trace_command(), eval_command(), generate_command()}},
       {"Look", {gates_command(), attention_command(), compare_command(), tokens_command()}},
       {"Data", {tokenizer_command(), data_command()}},
-      {"Train", {train_command(), sweep_command(), plot_command()}},
+      {"Train", {train_command(), sweep_command(), experiment_command(), plot_command()}},
       {"Measure", {doctor_command(), bench_command()}},
       {"Help", {completion_command(), help_command()}}};
   return groups;

@@ -21,6 +21,7 @@ Command init_command();
 Command params_command();
 Command plot_command();
 Command sweep_command();
+Command experiment_command();
 Command tokenizer_command();
 Command tokens_command();
 Command trace_command();

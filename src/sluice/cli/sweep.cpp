@@ -29,14 +29,7 @@ std::vector<GridAxis> axes_of(const SweepOptions& request, const Session& sessio
 SweepResult sweep(const SweepRequest& request, const Session& session) {
   Engine engine(session.options.engine());
   TrainingDisplay display(engine, session.log);
-  SweepObserver observer{.run = display.observer()};
-  observer.run_begins = [&](const SweepObserver::NextRun& next) {
-    display.info("run {} of {}: {}, seed {}", next.number, next.total, next.variant, next.seed);
-  };
-  observer.run_diverged = [&](const SweepRun& run, const Divergence& divergence) {
-    display.warn("{}: {}", run.directory.string(), divergence.what());
-  };
-  SweepResult result = run_sweep(engine, request, training_control(session), observer);
+  SweepResult result = run_sweep(engine, request, training_control(session), display.sweep_observer());
   write_sweep_report(result, request, report_header(engine, session.command_line));
   return result;
 }

@@ -14,6 +14,17 @@ RunObserver TrainingDisplay::observer() {
           .validated = [this](const Validation& validation) { show(validation); }};
 }
 
+SweepObserver TrainingDisplay::sweep_observer() {
+  SweepObserver watching{.run = observer()};
+  watching.run_begins = [this](const SweepObserver::NextRun& next) {
+    info("run {} of {}: {}, seed {}", next.number, next.total, next.variant, next.seed);
+  };
+  watching.run_diverged = [this](const SweepRun& run, const Divergence& divergence) {
+    warn("{}: {}", run.directory.string(), divergence.what());
+  };
+  return watching;
+}
+
 void TrainingDisplay::start(const RunConfig& config, const RunState& state) {
   bar_.emplace(log_, "steps", config.steps() - state.step);
   precision_ = config.trainer.precision;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "sluice/ablate/sweep.h"
 #include "sluice/cli/command.h"
 #include "sluice/cli/progress.h"
 #include "sluice/train/training.h"
@@ -15,8 +16,9 @@ class TrainingDisplay {
  public:
   TrainingDisplay(Engine& engine, Log& log) : engine_(engine), log_(log) {}
 
-  // Refers to the display.
+  // Both refer to the display.
   RunObserver observer();
+  SweepObserver sweep_observer();
 
   // Messages between two runs: the bar is taken away first.
   template <typename... Args>

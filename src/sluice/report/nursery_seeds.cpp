@@ -12,13 +12,12 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kSeedColumns =
-    "variant,seed,validation_loss,sink,max_activation,copy_accuracy,excess";
 constexpr const char* kStoredBaseline = "nursery-baseline";
 
-// A line and where it stands, for errors.
+// A line, where it stands, and what its cells are called.
 struct SeedLine {
   std::string where;
+  const std::vector<std::string_view>& columns;
   std::vector<std::string_view> cells;
 };
 
@@ -32,30 +31,38 @@ std::vector<std::string_view> split_at(std::string_view text, char separator) {
   return parts;
 }
 
+// The file may have more columns than are read here.
+std::string_view cell_in(const SeedLine& line, std::string_view column) {
+  const auto found = std::ranges::find(line.columns, column);
+  if (found == line.columns.end())
+    throw bad_input({.where = line.where, .what = fmt::format("no column {}", column)});
+  return line.cells[static_cast<size_t>(found - line.columns.begin())];
+}
+
 template <class Number>
-Number number_in(const SeedLine& line, size_t column) {
-  const std::string_view cell = line.cells[column];
+Number number_in(const SeedLine& line, std::string_view column) {
+  const std::string_view cell = cell_in(line, column);
   Number number = {};
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
   if (error == std::errc() && end == cell.data() + cell.size() && std::isfinite(static_cast<double>(number)))
     return number;
   throw bad_input({.where = line.where,
-                   .what = fmt::format("{} is not a number", split_at(kSeedColumns, ',')[column]),
+                   .what = fmt::format("{} is not a number", column),
                    .got = fmt::format("\"{}\"", cell)});
 }
 
 NurserySeed seed_of(const SeedLine& line) {
-  if (line.cells.size() != split_at(kSeedColumns, ',').size())
+  if (line.cells.size() != line.columns.size())
     throw bad_input({.where = line.where,
-                     .expected = std::string(kSeedColumns),
+                     .expected = fmt::format("{} cells", line.columns.size()),
                      .got = fmt::format("{} cells", line.cells.size())});
-  return {.variant = std::string(line.cells[0]),
-          .seed = number_in<int64_t>(line, 1),
-          .validation_loss = number_in<double>(line, 2),
-          .sink = number_in<double>(line, 3),
-          .max_activation = number_in<double>(line, 4),
-          .copy_accuracy = number_in<double>(line, 5),
-          .excess = number_in<double>(line, 6)};
+  return {.variant = std::string(cell_in(line, "variant")),
+          .seed = number_in<int64_t>(line, "seed"),
+          .validation_loss = number_in<double>(line, "validation_loss"),
+          .sink = number_in<double>(line, "sink"),
+          .max_activation = number_in<double>(line, "max_activation"),
+          .copy_accuracy = number_in<double>(line, "copy_accuracy"),
+          .excess = number_in<double>(line, "excess")};
 }
 
 const NurserySeed* solved_baseline(std::span<const NurserySeed> seeds, int64_t seed) {
@@ -75,11 +82,11 @@ std::optional<MeanInterval> mean_of_values(const std::vector<double>& values) {
 std::vector<NurserySeed> read_nursery_seeds(std::string_view csv, const std::string& name) {
   std::vector<std::string_view> lines = split_at(csv, '\n');
   if (lines.back().empty()) lines.pop_back();
-  if (lines.empty() || lines.front() != kSeedColumns)
-    throw bad_input({.where = name + ", line 1", .expected = std::string(kSeedColumns)});
+  if (lines.empty()) throw bad_input({.where = name, .what = "has no line with the names of its columns"});
+  const std::vector<std::string_view> columns = split_at(lines.front(), ',');
   std::vector<NurserySeed> seeds;
   for (size_t i = 1; i < lines.size(); ++i)
-    seeds.push_back(seed_of({fmt::format("{}, line {}", name, i + 1), split_at(lines[i], ',')}));
+    seeds.push_back(seed_of({fmt::format("{}, line {}", name, i + 1), columns, split_at(lines[i], ',')}));
   return seeds;
 }
 

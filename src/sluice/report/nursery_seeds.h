@@ -1,5 +1,5 @@
 // The nursery's models trained with several seeds, which takes an hour: docs/results/nursery.csv, built into
-// the program. scripts/science.sh collect makes the file; what its figures are is in docs/results/nursery.md.
+// the program. `sluice experiment` makes the file; what its figures are is in docs/results/nursery.md.
 #pragma once
 
 #include <cstdint>

@@ -38,6 +38,10 @@ std::optional<int64_t> step_named(const std::string& name) {
   return step;
 }
 
+fs::path checkpoint_in(const fs::path& run, int64_t step) {
+  return run / kCheckpoints / fmt::format("{}{:06}", kStep, step);
+}
+
 FileDescriptor locked(const fs::path& path) {
   FileDescriptor file(::open((path / kLock).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file.is_open()) throw system_failure(path, "cannot lock", last_system_error());
@@ -71,6 +75,11 @@ Json parse_line(std::string_view line, size_t number) {
 bool RunDirectory::has_run(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / kConfig, error);
+}
+
+bool RunDirectory::has_checkpoint(const fs::path& path, int64_t step) {
+  std::error_code error;
+  return fs::exists(checkpoint_in(path, step), error);
 }
 
 void RunDirectory::check_is_free(const fs::path& path) {
@@ -141,7 +150,7 @@ void RunDirectory::open_metrics() {
 }
 
 fs::path RunDirectory::checkpoint(int64_t step) const {
-  return path_ / kCheckpoints / fmt::format("{}{:06}", kStep, step);
+  return checkpoint_in(path_, step);
 }
 
 std::vector<int64_t> RunDirectory::checkpoint_steps() const {

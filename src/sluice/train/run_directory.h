@@ -41,6 +41,9 @@ class RunDirectory {
   // Whether a run can be opened there.
   static bool has_run(const std::filesystem::path& path);
 
+  // Whether the run there has saved this step.
+  static bool has_checkpoint(const std::filesystem::path& path, int64_t step);
+
   // What create() and open() refuse, without touching anything.
   static void check_is_free(const std::filesystem::path& path);
   static void check_has_run(const std::filesystem::path& path);

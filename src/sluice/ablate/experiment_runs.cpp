@@ -1,0 +1,221 @@
+#include "sluice/ablate/experiment_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sluice/ablate/experiment_text.h"
+#include "sluice/analysis/study.h"
+#include "sluice/base/error.h"
+#include "sluice/eval/backcopy_score.h"
+#include "sluice/model/count.h"
+
+namespace sluice {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr int64_t kMeasuredSequences = 200;  // held-out, of a run
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+constexpr ExperimentFigure kExperimentFigures[] = {
+    {"validation_loss", "validation loss", &MeasuredRun::validation_loss, 4, true},
+    {"sink", "sink", &MeasuredRun::sink, 4, true},
+    {"max_activation", "largest activation", &MeasuredRun::max_activation, 2, true},
+    {"copy_accuracy", "copied right", &MeasuredRun::copy_accuracy, 4, false},
+    {"excess", "excess", &MeasuredRun::excess, 4, false},
+    {"gate_mean", "mean gate", &MeasuredRun::gate_mean, 4, false}};
+
+// What is measured of a run that came to its end: its last weights, on the text that it kept out.
+struct RunMeasurement {
+  Engine& engine;
+  const Experiment& experiment;
+  const JobControl& control;
+
+  Look look_at(const fs::path& weights) const {
+    StudyRequest request{.models = {weights.string()},
+                         .source = HeldOutText{},
+                         .chunks = {.at_most = kMeasuredSequences},
+                         .prompt = {}};
+    return std::move(study_models(engine, request, control).models.front().look);
+  }
+
+  void add_score(MeasuredRun& run, const fs::path& weights) const {
+    if (experiment.text.kind != ExperimentText::Kind::Backcopy) return;
+    const LoadedModel model(engine, weights);
+    const BackcopyScore score = score_backcopy(model, {.seed = experiment.text.seed}, control);
+    run.copy_accuracy = score.copy_accuracy;
+    run.excess = score.excess();
+  }
+};
+
+MeasuredRun unmeasured(const SweepVariant& variant, const SweepRun& run) {
+  return {.variant = variant.point.name(),
+          .seed = run.seed,
+          .diverged = !run.outcome,
+          .validation_loss = kNotMeasured,
+          .sink = kNotMeasured,
+          .max_activation = kNotMeasured,
+          .gate_mean = kNotMeasured,
+          .copy_accuracy = kNotMeasured,
+          .excess = kNotMeasured};
+}
+
+// The largest value of each sequence is averaged, so that it does not grow with their number.
+double mean_largest(const Look& look) {
+  return largest_activation(look.activations.front()).value;
+}
+
+void measure_runs(const RunMeasurement& measurement, const SweepResult& sweep, ExperimentResult& result) {
+  for (const SweepVariant& variant : sweep.variants) {
+    for (const SweepRun& run : variant.runs) {
+      measurement.control.stop_if_cancelled();
+      measurement.control.report("runs measured", std::ssize(result.runs), result.planned);
+      MeasuredRun measured = unmeasured(variant, run);
+      if (run.outcome) {
+        const fs::path weights = run.directory / "latest";
+        const Look look = measurement.look_at(weights);
+        measured.validation_loss = run.outcome->validation->loss;
+        measured.sink = sink(look).value;
+        measured.max_activation = mean_largest(look);
+        if (const GateMeasure* gate = look.output_gate()) measured.gate_mean = gate_mean(*gate).value;
+        measurement.add_score(measured, weights);
+        measured.spikes = run.outcome->state.losses.spikes;
+        measured.seconds = run.outcome->state.seconds;
+        result.sink_floor = look.key_floor;
+        result.steps = run.outcome->state.step;
+        result.tokens = run.outcome->state.tokens;
+        result.seconds += measured.seconds;
+      }
+      result.runs.push_back(std::move(measured));
+    }
+  }
+}
+
+SweepRequest sweep_of(const ExperimentRequest& request, const PreparedText& text) {
+  return {.config = request.experiment.run,
+          .changes = request.experiment.changes,
+          .axes = request.experiment.axes,
+          .seeds = request.experiment.seeds,
+          .shards = {TokenShard(text.tokens)},
+          .out = request.home / request.experiment.name,
+          .tokenizer = text.tokenizer,
+          .start = RunStart::ResumeOrNew,
+          .runs = request.runs};
+}
+
+// A seed with which both runs count, and what they differ by.
+struct SeedPair {
+  int seed = 0;
+  double difference = 0;
+};
+
+std::vector<SeedPair> seed_pairs(const ExperimentResult& result, const std::string& variant,
+                                 double MeasuredRun::*value) {
+  std::vector<SeedPair> pairs;
+  const auto counted = [&](const MeasuredRun& run) {
+    return run_counts(result.experiment, run) && std::isfinite(run.*value);
+  };
+  for (const MeasuredRun& run : result.runs) {
+    if (run.variant != variant || !counted(run)) continue;
+    for (const MeasuredRun& base : result.runs)
+      if (base.variant == result.variants.front() && base.seed == run.seed && counted(base))
+        pairs.push_back({run.seed, run.*value - base.*value});
+  }
+  std::ranges::sort(pairs, {}, &SeedPair::seed);
+  return pairs;
+}
+
+}  // namespace
+
+std::span<const ExperimentFigure> experiment_figures() {
+  return kExperimentFigures;
+}
+
+bool run_counts(const Experiment& experiment, const MeasuredRun& run) {
+  return !run.diverged && (!experiment.solved || run.copy_accuracy >= *experiment.solved);
+}
+
+std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, const std::string& variant,
+                                              double MeasuredRun::*value) {
+  std::vector<double> values;
+  for (const MeasuredRun& run : result.runs)
+    if (run.variant == variant && run_counts(result.experiment, run) && std::isfinite(run.*value))
+      values.push_back(run.*value);
+  if (values.empty()) return {};
+  return mean_interval(values);
+}
+
+PlannedDifference planned_difference(const ExperimentResult& result, const std::string& variant,
+                                     double MeasuredRun::*value) {
+  const std::vector<SeedPair> pairs = seed_pairs(result, variant, value);
+  PlannedDifference planned{.pairs = std::ssize(pairs)};
+  for (const ExperimentLook& look : result.experiment.looks)
+    if (look.pairs <= planned.pairs) planned.look = look;
+  // Pairs that came after the look were not planned to be looked at with it.
+  const int64_t seen = planned.look ? planned.look->pairs : planned.pairs;
+  std::vector<double> values;
+  for (const SeedPair& pair : std::span(pairs).first(static_cast<size_t>(seen)))
+    values.push_back(pair.difference);
+  if (!values.empty())
+    planned.difference = mean_interval(values, planned.look ? planned.look->error : kUsualError);
+  return planned;
+}
+
+ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request, const JobControl& control,
+                                const SweepObserver& observer) {
+  const Experiment& experiment = request.experiment;
+  const PreparedText text = prepare_text(experiment.text, request.home, engine.threads(), control);
+  const SweepResult sweep = run_sweep(engine, sweep_of(request, text), control, observer);
+  if (sweep.end == RunEnd::Interrupted)
+    throw Error(ErrorKind::Interrupted,
+                {.what = "the experiment was stopped", .hint = "the same command goes on"});
+  ExperimentResult result{.experiment = experiment};
+  for (const SweepVariant& variant : sweep.variants) {
+    result.variants.push_back(variant.point.name());
+    result.parameters.push_back(variant.parameters);
+    result.planned += experiment.seeds;
+  }
+  measure_runs({engine, experiment, control}, sweep, result);
+  return result;
+}
+
+ordered_json to_json(const ExperimentResult& result) {
+  ordered_json runs = ordered_json::array();
+  for (const MeasuredRun& run : result.runs) {
+    ordered_json json = {{"variant", run.variant}, {"seed", run.seed}, {"diverged", run.diverged}};
+    for (const ExperimentFigure& figure : kExperimentFigures)
+      json[figure.key] = std::isfinite(run.*figure.value) ? ordered_json(run.*figure.value) : nullptr;
+    json["counts"] = run_counts(result.experiment, run);
+    json["spikes"] = run.spikes;
+    json["timing"] = {{"seconds", run.seconds}};
+    runs.push_back(std::move(json));
+  }
+  return {{"experiment", result.experiment.name},
+          {"question", result.experiment.question},
+          {"planned_runs", result.planned},
+          {"steps", result.steps},
+          {"tokens", result.tokens},
+          {"sink_floor", result.sink_floor},
+          {"runs", std::move(runs)}};
+}
+
+std::string to_text(const ExperimentResult& result) {
+  std::string text = fmt::format("{}\n{} of {} runs have ended\n", result.experiment.question,
+                                 result.runs.size(), result.planned);
+  for (const std::string& variant : result.variants) {
+    for (const ExperimentFigure& figure : kExperimentFigures) {
+      const auto mean = figure_over_seeds(result, variant, figure.value);
+      if (!mean) continue;
+      text += fmt::format("{}: {} {:.{}f}", variant, figure.title, mean->mean, figure.digits);
+      if (mean->half_width) text += fmt::format(" ± {:.{}f}", *mean->half_width, figure.digits);
+      text += fmt::format(" ({} seeds)\n", mean->count);
+    }
+  }
+  return text;
+}
+
+}  // namespace sluice

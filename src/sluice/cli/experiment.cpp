@@ -1,0 +1,66 @@
+#include "sluice/cli/commands.h"
+#include "sluice/cli/training.h"
+#include "sluice/cli/use_case.h"
+#include "sluice/report/experiment_report.h"
+#include "sluice/report/report_header.h"
+
+namespace sluice::cli {
+namespace {
+
+struct ExperimentOptions {
+  std::string file, home = "experiments-home", page;
+  bool ended = false;
+};
+
+ExperimentResult run_shown(Engine& engine, const ExperimentOptions& options, const Session& session) {
+  TrainingDisplay display(engine, session.log);
+  return run_experiment(engine,
+                        {.experiment = read_experiment(options.file),
+                         .home = options.home,
+                         .runs = options.ended ? RunSelection::Ended : RunSelection::All},
+                        training_control(session), display.sweep_observer());
+}
+
+void run(const ExperimentOptions& options, const Session& session) {
+  Engine engine(session.options.engine());
+  const ExperimentResult result = run_shown(engine, options, session);
+  if (!options.page.empty()) {
+    write_experiment_page(result, options.page, report_header(engine, session.command_line));
+    session.log.info("the page is {}/{}.md", options.page, result.experiment.name);
+  }
+  print_result(session, result);
+}
+
+Action declare_experiment(Options& options) {
+  auto target = std::make_shared<ExperimentOptions>();
+  options.argument({.name = "FILE", .value = "", .text = "The experiment, as in experiments/"},
+                   Presence::Required, target->file);
+  options.text({.name = "--home",
+                .value = "DIR",
+                .text = "Where its text and its runs are kept (default: experiments-home)"},
+               target->home);
+  options.text(
+      {.name = "--page", .value = "DIR", .text = "Also write its page there: Markdown, figure and tables"},
+      target->page);
+  options.flag("--ended", target->ended, "Train nothing: take the runs that have ended");
+  return [target](const Session& session) { run(*target, session); };
+}
+
+}  // namespace
+
+Command experiment_command() {
+  return {
+      .name = "experiment",
+      .summary = "Train and measure what answers a question, and write the page about it",
+      .description =
+          "Reads a question with everything that was decided beforehand (the variants, the seeds, when they "
+          "are "
+          "looked at, which runs count), trains the runs that are missing, measures them on text that they "
+          "never saw and compares them in pairs of seeds. Stopped, it goes on where it was when it is called "
+          "again.",
+      .examples = {"sluice experiment experiments/nursery.json --home ../science --page docs/results",
+                   "sluice experiment experiments/nursery.json --home ../science --ended --json"},
+      .declare = declare_experiment};
+}
+
+}  // namespace sluice::cli
