@@ -30,8 +30,8 @@ struct KeyAttention {
 
 struct AttentionHead {
   KeyAttention key;
-  std::array<KeyAttention, 2> halves;  // of every other sequence
-  double entropy = 0;                  // sum over queries, nats
+  std::array<KeyAttention, 2> halves = {};  // of every other sequence
+  double entropy = 0;                       // sum over queries, nats
   int64_t entropies = 0;
 
   double mean_entropy() const { return entropy / static_cast<double>(entropies); }

@@ -29,7 +29,10 @@ void run(const GatesOptions& options, const Session& session) {
   request.type_length = options.types.length.value_or(request.type_length);
   request.prompt->lens = options.lens;
   request.first_words = options.first_words.value_or(0);
-  if (!options.second.empty()) request.second = DataFiles{.paths = options.second};
+  if (!options.second.empty()) {
+    request.second = DataFiles{.paths = options.second};
+    request.second_chunks = request.chunks;  // gates by position are alike only in sequences of one length
+  }
   Engine engine(session.options.engine());
   const Study study = study_models(engine, request, job_control(session));
   finish_study(options.study,

@@ -77,14 +77,15 @@ Table activations_table(const StudiedModel& model) {
 }
 
 Table sink_rates(const StudiedModel& model) {
-  Table table{.name = named_for(model, "sink_rates"),
-              .caption = fmt::format("Heads whose mean probability on key {} exceeds a limit. {}",
-                                     model.look.key, counted(model)),
-              .columns = {{.name = "above", .key = "epsilon"},
-                          share_column("heads", "of all layers"),
-                          number_column("same heads",
-                                        "Jaccard index of the sets that two halves of the text "
-                                        "give; 1: the same heads")}};
+  Table table{
+      .name = named_for(model, "sink_rates"),
+      .caption = fmt::format("Heads whose mean probability on key {} exceeds a limit. {}", model.look.key,
+                             counted(model)),
+      .columns = {{.name = "above", .key = "epsilon", .format = {.style = NumberStyle::Fixed, .digits = 1}},
+                  share_column("heads", "of all layers"),
+                  number_column("same heads",
+                                "Jaccard index of the sets that two halves of the text "
+                                "give; 1: the same heads")}};
   for (const double epsilon : kSinkRates)
     table.rows.push_back({epsilon, sink_rate(model.look.attention, epsilon),
                           sink_set_agreement(model.look.attention, epsilon)});

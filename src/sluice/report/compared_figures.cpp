@@ -26,7 +26,9 @@ std::set<int64_t> gated_layers(const Study& study) {
 
 // A line for each type.
 LineChart type_profiles(const InputTypes& types) {
-  LineChart chart{.title = "mean gate by layer", .x = {.label = "layer"}, .y = {.label = "mean gate"}};
+  LineChart chart{.title = "mean gate by layer",
+                  .x = {.label = "layer", .ticks = TickValues::Whole},
+                  .y = {.label = "mean gate"}};
   for (const InputType& type : types.types) {
     Series series{.name = type.label, .style = style_number(chart.series.size())};
     for (const auto& [layer, moments] : type.by_layer) {

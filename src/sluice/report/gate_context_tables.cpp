@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sluice/plot/token_text.h"
 #include "sluice/report/figure_parts.h"
 #include "sluice/report/look_tables.h"
 #include "sluice/report/table_parts.h"
@@ -96,6 +97,45 @@ Table extreme_tokens(const StudiedModel& model) {
   }
   // A page of many thousand rows is slow to open.
   if (table.rows.size() > 2000) table.view = TableView::FileOnly;
+  return table;
+}
+
+Table gates_by_token(const StudiedModel& model) {
+  constexpr size_t kMostRows = 200;  // on a page
+  Table table{.name = named_for(model, "gates_by_token"),
+              .caption = fmt::format(
+                  "Mean gate at g1 of the tokens that occur {} times or more, from closed to open. {}",
+                  kOftenEnough, counted(model)),
+              .columns = {{.name = "token"},
+                          text_column("text"),
+                          {.name = "count"},
+                          number_column("mean gate", "over layers and heads"),
+                          number_column("first", "where it stands first in a sequence"),
+                          number_column("elsewhere")},
+              .view = TableView::Folded};
+  for (const RankedToken& ranked : ranked_tokens(model.look.by_token)) {
+    const TokenGates& token = model.look.by_token.at(ranked.token);
+    table.rows.push_back({static_cast<int64_t>(ranked.token), token_text(token.text), ranked.count,
+                          ranked.mean, token.first.mean(), token.elsewhere().mean()});
+  }
+  if (table.rows.size() > kMostRows) table.view = TableView::FileOnly;
+  return table;
+}
+
+Table ranked_token_table(const StudiedModel& model) {
+  constexpr size_t kShown = 8;
+  Table table{
+      .name = named_for(model, "ranked_tokens"),
+      .caption = fmt::format("Tokens at which gates are most closed and most open, of those that occur "
+                             "{} times or more.",
+                             kOftenEnough),
+      .columns = {text_column("text"), {.name = "token"}, {.name = "count"}, number_column("mean gate")}};
+  const std::vector<RankedToken> ranked = ranked_tokens(model.look.by_token);
+  for (size_t i = 0; i < ranked.size(); ++i) {
+    if (i >= kShown && i + kShown < ranked.size()) continue;
+    table.rows.push_back({token_text(model.look.by_token.at(ranked[i].token).text),
+                          static_cast<int64_t>(ranked[i].token), ranked[i].count, ranked[i].mean});
+  }
   return table;
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <initializer_list>
 
 #include "sluice/analysis/gate_agreement.h"
 #include "sluice/report/look_figures.h"
 #include "sluice/report/look_tables.h"
 #include "sluice/report/study_parts.h"
+#include "sluice/report/table_parts.h"
 
 namespace sluice {
 namespace {
@@ -29,19 +31,42 @@ Finding first_token_finding(const std::string& name, const Look& look, const Gat
                                            gate.position == GatePosition::G1->name ? kMutesItself : "")});
 }
 
+struct NamedAgreement {
+  const char* what;
+  double value;  // NaN where there is nothing to compare
+};
+
+// "all heads 0.993, layers 1.000": of those that can be compared.
+std::string listed(std::initializer_list<NamedAgreement> all) {
+  std::string text;
+  for (const auto& [what, value] : all)
+    if (std::isfinite(value)) text += fmt::format("{}{} {:.3f}", text.empty() ? "" : ", ", what, value);
+  return text;
+}
+
 Paragraph orders_words(const char* whose, const GateAgreement& alike) {
+  const std::string orders = listed(
+      {{"all heads", alike.heads}, {"layers", alike.layers}, {"heads over all layers", alike.head_numbers}});
+  if (orders.empty()) return {fmt::format("{} have no order of heads or layers to compare.", whose)};
   return {
-      fmt::format("{} agree on the order of all heads with a rank correlation of {}, of the layers {}, of "
-                  "the heads over all layers {}.",
-                  whose, agreement_words(alike.heads), agreement_words(alike.layers),
-                  agreement_words(alike.head_numbers))};
+      fmt::format("{} agree on orders by the mean gate with these rank correlations: {}.", whose, orders)};
 }
 
 Paragraph channels_words(const char* whose, const GateAgreement& alike) {
-  return {fmt::format(
-      "{} agree on which channels are always closed: {}; always open: {}; input-dependent: {} "
-      "(Jaccard index, 1: the same channels).",
-      whose, agreement_words(alike.closed), agreement_words(alike.open), agreement_words(alike.dynamic))};
+  const std::string sets = listed(
+      {{"always closed", alike.closed}, {"always open", alike.open}, {"input-dependent", alike.dynamic}});
+  if (sets.empty()) return {fmt::format("{} have no set of channels to compare.", whose)};
+  return {
+      fmt::format("{} agree on sets of channels with these Jaccard indices (1: the same channels; a set "
+                  "without channels is left out): {}.",
+                  whose, sets)};
+}
+
+void add_ranks(Section& section, const StudiedModel& model, const GateMeasure& gate) {
+  Table ranked = ranked_gates(model, gate);
+  if (ranked.rows.empty()) return;  // one head has no rank
+  section.blocks.push_back(std::move(ranked));
+  section.blocks.push_back(orders_words("Two halves of the text", split_half(gate)));
 }
 
 void add_channels(Section& section, const StudiedModel& model, const GateMeasure& gate) {
@@ -54,10 +79,6 @@ void add_channels(Section& section, const StudiedModel& model, const GateMeasure
 
 }  // namespace
 
-std::string agreement_words(double value) {
-  return std::isfinite(value) ? fmt::format("{:.3f}", value) : "– (nothing to compare)";
-}
-
 std::string gate_sentence(const std::string& name, const GateMeasure& gate) {
   const Distribution values = gate.values();
   return fmt::format(
@@ -68,24 +89,22 @@ std::string gate_sentence(const std::string& name, const GateMeasure& gate) {
 
 Section gate_section(const StudiedModel& model, const GateMeasure& gate) {
   Section section{.title = fmt::format("{}: gate {}", model.name, gate.position)};
-  section.blocks = {Paragraph{gate_sentence(model.name, gate)},
-                    gate_distribution_figure(model, gate),
-                    gates_by_layer(model, gate),
-                    head_map_figure(model, gate),
-                    gates_by_head(model, gate),
-                    ranked_gates(model, gate),
-                    orders_words("Two halves of the text", split_half(gate)),
-                    first_token_finding(model.name, model.look, gate),
-                    first_token_figure(model, gate),
-                    layer_distributions_figure(model, gate),
-                    gate_by_position_figure(model, gate),
-                    gates_by_position(model, gate)};
+  section.blocks = {Paragraph{gate_sentence(model.name, gate)}, gate_distribution_figure(model, gate),
+                    gates_by_layer(model, gate), head_map_figure(model, gate), gates_by_head(model, gate)};
+  add_ranks(section, model, gate);
+  append(section.blocks, {first_token_finding(model.name, model.look, gate), first_token_figure(model, gate),
+                          layer_distributions_figure(model, gate), gate_by_position_figure(model, gate),
+                          gates_by_position(model, gate)});
   add_channels(section, model, gate);
   return section;
 }
 
-Finding itself_finding(const StudiedModel& model, const GatesByToken& tokens) {
+ReportBlock itself_block(const StudiedModel& model, const GatesByToken& tokens) {
   const FirstAgainstItself itself = first_against_itself(tokens);
+  if (itself.tokens == 0)
+    return Paragraph{
+        "No token stands first in one place and elsewhere in another, so that the place and the word "
+        "cannot be told apart."};
   return finding_of(
       {.what = "the mean gate",
        .subject = fmt::format("a token where it stands first ({}, g1)", model.name),
@@ -105,7 +124,7 @@ Section first_words_section(const StudiedModel& model) {
     section.blocks.push_back(first_words_figure(model, gate));
     section.blocks.push_back(first_words_table(model, gate));
   }
-  if (!look.by_token.empty()) section.blocks.push_back(itself_finding(model, look.by_token));
+  if (!look.by_token.empty()) section.blocks.push_back(itself_block(model, look.by_token));
   return section;
 }
 

@@ -14,9 +14,6 @@ Section first_words_section(const StudiedModel& model);
 Section second_text_section(const StudiedModel& model);
 
 // A token that stands first against itself elsewhere: is it the place or the word?
-Finding itself_finding(const StudiedModel& model, const GatesByToken& tokens);
-
-// "0.993", or that there is nothing to compare.
-std::string agreement_words(double value);
+ReportBlock itself_block(const StudiedModel& model, const GatesByToken& tokens);
 
 }  // namespace sluice

@@ -39,7 +39,7 @@ struct RankedUnits {
 RankedUnits units_of(const GateMeasure& gate) {
   RankedUnits units;
   for (int64_t h = 0; h < gate.layers.front().heads; ++h)
-    units.head_numbers.push_back({fmt::format("head {}", h)});
+    units.head_numbers.push_back({fmt::format("head {} of all layers", h)});
   for (const GateLayer& layer : gate.layers) {
     RankedUnit& whole = units.layers.emplace_back(RankedUnit{fmt::format("layer {}", layer.layer)});
     for (int64_t h = 0; h < layer.heads; ++h) {
@@ -56,13 +56,13 @@ RankedUnits units_of(const GateMeasure& gate) {
   return units;
 }
 
-void add_ranks(Table& table, const char* of, std::vector<RankedUnit> units) {
+void add_ranked_units(Table& table, std::vector<RankedUnit> units) {
   std::ranges::stable_sort(units, {}, &RankedUnit::mean);
   const auto add = [&](const char* end, size_t rank, const RankedUnit& unit) {
-    table.rows.push_back({unit.name, fmt::format("most {} {}, {}", end, of, rank), unit.mean(),
-                          unit.halves[0].mean(), unit.halves[1].mean()});
+    table.rows.push_back({unit.name, end, static_cast<int64_t>(rank), unit.mean(), unit.halves[0].mean(),
+                          unit.halves[1].mean()});
   };
-  const size_t shown = std::min(kRanked, units.size());
+  const size_t shown = std::min(kRanked, units.size() / 2);  // none at both ends
   for (size_t i = 0; i < shown; ++i) add("closed", i + 1, units[i]);
   for (size_t i = 0; i < shown; ++i) add("open", i + 1, units[units.size() - 1 - i]);
 }
@@ -161,52 +161,16 @@ Table ranked_gates(const StudiedModel& model, const GateMeasure& gate) {
   Table table{.name = named_for(model, gate, "ranked_gates"),
               .caption = "The most closed and the most open, and what two halves of the text say of them: " +
                          counted(model, gate),
-              .columns = {text_column("what"), text_column("rank"), number_column("mean gate"),
+              .columns = {text_column("what"),
+                          text_column("most"),
+                          {.name = "rank"},
+                          number_column("mean gate"),
                           number_column("one half", "every other sequence"),
                           number_column("other half", "the rest")}};
   const RankedUnits units = units_of(gate);
-  add_ranks(table, "head", units.heads);
-  add_ranks(table, "layer", units.layers);
-  add_ranks(table, "head over all layers", units.head_numbers);
-  return table;
-}
-
-Table gates_by_token(const StudiedModel& model) {
-  constexpr size_t kMostRows = 200;  // on a page
-  Table table{.name = named_for(model, "gates_by_token"),
-              .caption = fmt::format(
-                  "Mean gate at g1 of the tokens that occur {} times or more, from closed to open. {}",
-                  kOftenEnough, counted(model)),
-              .columns = {{.name = "token"},
-                          text_column("text"),
-                          {.name = "count"},
-                          number_column("mean gate", "over layers and heads"),
-                          number_column("first", "where it stands first in a sequence"),
-                          number_column("elsewhere")},
-              .view = TableView::Folded};
-  for (const RankedToken& ranked : ranked_tokens(model.look.by_token)) {
-    const TokenGates& token = model.look.by_token.at(ranked.token);
-    table.rows.push_back({static_cast<int64_t>(ranked.token), token.text, ranked.count, ranked.mean,
-                          token.first.mean(), token.elsewhere().mean()});
-  }
-  if (table.rows.size() > kMostRows) table.view = TableView::FileOnly;
-  return table;
-}
-
-Table ranked_token_table(const StudiedModel& model) {
-  constexpr size_t kShown = 8;
-  Table table{
-      .name = named_for(model, "ranked_tokens"),
-      .caption = fmt::format("Tokens at which gates are most closed and most open, of those that occur "
-                             "{} times or more.",
-                             kOftenEnough),
-      .columns = {text_column("text"), {.name = "token"}, {.name = "count"}, number_column("mean gate")}};
-  const std::vector<RankedToken> ranked = ranked_tokens(model.look.by_token);
-  for (size_t i = 0; i < ranked.size(); ++i) {
-    if (i >= kShown && i + kShown < ranked.size()) continue;
-    table.rows.push_back({model.look.by_token.at(ranked[i].token).text, static_cast<int64_t>(ranked[i].token),
-                          ranked[i].count, ranked[i].mean});
-  }
+  add_ranked_units(table, units.heads);
+  add_ranked_units(table, units.layers);
+  add_ranked_units(table, units.head_numbers);
   return table;
 }
 

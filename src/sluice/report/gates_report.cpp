@@ -10,6 +10,7 @@
 #include "sluice/report/look_tables.h"
 #include "sluice/report/study_parts.h"
 #include "sluice/report/study_report.h"
+#include "sluice/report/table_parts.h"
 
 namespace sluice {
 namespace {
@@ -20,6 +21,7 @@ constexpr const char* kNoGate =
 constexpr const char* kNoOutputGate =
     "Gates of a prompt, types of text and what goes with a gate are shown of a gate at g1, which this model "
     "does not have.";
+
 // Do gates close where attention goes to the key?
 Paragraph over_sink_words(const StudiedModel& model) {
   std::vector<double> correlations;
@@ -37,13 +39,28 @@ Paragraph over_sink_words(const StudiedModel& model) {
       negative, correlations.size(), model.look.key, median(correlations))};
 }
 
+Paragraph token_order_words(const GatesByToken& tokens) {
+  const double alike = token_order_agreement(tokens);
+  if (!std::isfinite(alike))
+    return {fmt::format(
+        "Too few tokens occur {} times or more in both halves of the text to compare their order.",
+        kOftenEnough)};
+  return {
+      fmt::format("Two halves of the text agree on the order of the tokens by their mean gate with a rank "
+                  "correlation of {:.3f}.",
+                  alike)};
+}
+
 Section tokens_section(const StudiedModel& model) {
   Section section{.title = model.name + ": gates by token"};
-  section.blocks = {itself_finding(model, model.look.by_token),
-                    Paragraph{fmt::format("Two halves of the text agree on the order of the tokens by their "
-                                          "mean gate with a rank correlation of {}.",
-                                          agreement_words(token_order_agreement(model.look.by_token)))},
-                    ranked_token_table(model), gates_by_token(model)};
+  section.blocks = {itself_block(model, model.look.by_token)};
+  Table ranked = ranked_token_table(model);
+  if (ranked.rows.empty()) {
+    section.blocks.push_back(
+        Note{fmt::format("No token occurs {} times or more in this text, so none is shown.", kOftenEnough)});
+    return section;
+  }
+  append(section.blocks, {token_order_words(model.look.by_token), std::move(ranked), gates_by_token(model)});
   return section;
 }
 
@@ -62,11 +79,12 @@ Section prompt_section(const StudiedModel& model) {
 }
 
 Paragraph extremes_words(const StudiedModel& model) {
-  const ExtremesAgreement alike = split_half(model.look.relations);
+  const auto& [open, closed] = split_half(model.look.relations);
+  if (!std::isfinite(open)) return {"One sequence has no halves in which these tokens could be compared."};
   return {
-      fmt::format("Of the {} tokens at which a head is most open, two halves of the text share {}, of those "
-                  "at which it is most closed {} (Jaccard index, mean over heads).",
-                  GateExtremes::kKept, agreement_words(alike.open), agreement_words(alike.closed))};
+      fmt::format("Of the {} tokens at which a head is most open, two halves of the text share {:.3f}, of "
+                  "those at which it is most closed {:.3f} (Jaccard index, mean over heads).",
+                  GateExtremes::kKept, open, closed)};
 }
 
 Section relations_section(const StudiedModel& model) {
