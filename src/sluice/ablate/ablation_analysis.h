@@ -60,7 +60,7 @@ struct ControlPair {
   size_t run = 0, control = 0;  // of the plan
   int64_t chunks = 0;           // that both have
   double run_nll = 0, control_nll = 0;
-  Uncertain difference = {};  // the run's effect minus the control's, in pairs
+  Estimate difference = {};  // the run's effect minus the control's, in pairs
 };
 
 // Of those whose likelihoods were finite.

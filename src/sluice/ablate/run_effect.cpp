@@ -12,7 +12,7 @@ namespace {
 constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
 
 RunEffect effect_beyond_numbers(int64_t chunks) {
-  const Uncertain none{.value = kUnmeasured};
+  const Estimate none{.value = kUnmeasured};
   return {.chunks = chunks,
           .nll = none,
           .ppl = kUnmeasured,
@@ -28,7 +28,7 @@ RunEffect effect_beyond_numbers(int64_t chunks) {
 }
 
 template <class Figure>
-Uncertain mean_change(const EffectInput& input, Figure figure) {
+Estimate mean_change(const EffectInput& input, Figure figure) {
   std::vector<double> changes;
   for (size_t i = 0; i < input.broken.size(); ++i)
     changes.push_back(figure(input.broken[i]) - figure(input.base[i]));
@@ -36,8 +36,8 @@ Uncertain mean_change(const EffectInput& input, Figure figure) {
 }
 
 // Perplexities differ by a factor where likelihoods differ by a sum.
-Uncertain ratio_of(const Uncertain& nll) {
-  Uncertain ratio{.value = std::exp(nll.value)};
+Estimate ratio_of(const Estimate& nll) {
+  Estimate ratio{.value = std::exp(nll.value)};
   if (nll.ci95) ratio.ci95 = Interval{std::exp(nll.ci95->low), std::exp(nll.ci95->high)};
   return ratio;
 }

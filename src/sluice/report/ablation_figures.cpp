@@ -42,14 +42,14 @@ std::vector<size_t> runs_of(const AblatedModel& model, std::string_view group, s
   return runs;
 }
 
-void add_bar(BarGroup& group, const Uncertain& figure) {
+void add_bar(BarGroup& group, const Estimate& figure) {
   group.values.push_back(figure.value);
   group.low.push_back(figure.ci95 ? figure.ci95->low : kNoValue);
   group.high.push_back(figure.ci95 ? figure.ci95->high : kNoValue);
 }
 
 // A bar per run and text of one of their figures.
-BarChart run_bars(const AblatedModel& model, const std::vector<size_t>& runs, Uncertain RunEffect::*figure) {
+BarChart run_bars(const AblatedModel& model, const std::vector<size_t>& runs, Estimate RunEffect::*figure) {
   BarChart chart;
   for (const size_t run : runs) chart.x.names.push_back(model.plan.runs[run].name);
   for (const AblatedText& text : model.texts) {
@@ -167,7 +167,7 @@ std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std
   const AblatedText& text = model.texts.front();
   std::map<int64_t, size_t> layers;  // to a place on the axis
   std::vector<std::string> kinds;
-  std::map<std::pair<std::string, int64_t>, Uncertain> effects;
+  std::map<std::pair<std::string, int64_t>, Estimate> effects;
   const std::string itself = model.gated ? "gate" : "attention";
   for (const ControlPair& pair : control_pairs(model, text)) {
     const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
@@ -188,7 +188,7 @@ std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std
     BarGroup& group = chart.groups.emplace_back(BarGroup{.name = kind});
     for (const auto& [layer, place] : layers) {
       const auto found = effects.find({kind, layer});
-      add_bar(group, found == effects.end() ? Uncertain{.value = kNoValue} : found->second);
+      add_bar(group, found == effects.end() ? Estimate{.value = kNoValue} : found->second);
     }
   }
   const std::string stem = "controls_" + action;
@@ -208,7 +208,7 @@ std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
       const bool heads = planned.name.find("heads") != std::string::npos;
       Series& line =
           lines[fmt::format("{} {} {}", heads ? "heads" : "layers", planned.action, text_name(model, text))];
-      const Uncertain& nll = text.effects[run].nll;
+      const Estimate& nll = text.effects[run].nll;
       line.x.push_back(static_cast<double>(line.x.size() + 1));
       line.y.push_back(nll.value);
       line.low.push_back(nll.ci95 ? nll.ci95->low : kNoValue);

@@ -61,14 +61,14 @@ std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, c
           run.action,
           index_cell(run.layer),
           index_cell(run.head),
-          uncertain_cell(effect.nll),
+          TableCell(effect.nll),
           sequence,
           effect.ppl,
-          uncertain_cell(effect.ppl_ratio),
+          TableCell(effect.ppl_ratio),
           effect.kl,
           effect.changed_top1,
-          uncertain_cell(effect.sink),
-          uncertain_cell(effect.activation),
+          TableCell(effect.sink),
+          TableCell(effect.activation),
           effect.corrected_p,
           effect.chunks,
           std::string(effect.finite ? name_of(effect.verdict) : "worse: not finite")};
@@ -78,12 +78,6 @@ std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, c
 
 std::string named_for(const AblatedModel& model, const char* what) {
   return fmt::format("{}_{}", model.name, what);
-}
-
-TableCell uncertain_cell(const Uncertain& figure) {
-  if (!std::isfinite(figure.value)) return Missing{};
-  if (!figure.ci95) return figure.value;
-  return Estimate{figure.value, *figure.ci95};
 }
 
 Table ablated_models(const AblationResult& result) {
@@ -109,7 +103,7 @@ Table ablated_models(const AblationResult& result) {
       const auto all = static_cast<double>(text.chunks * std::ssize(text.effects));
       table.rows.push_back({model.name, text.name, model.parameters, std::ssize(text.effects),
                             std::ssize(text.base_by_chunk), text.chunks,
-                            uncertain_cell(Uncertain{text.base.ppl, text.base.ci95}), text.base_sink,
+                            Estimate{text.base.ppl, text.base.ci95}, text.base_sink,
                             text.base_activation, static_cast<double>(seen) / all});
     }
   }
@@ -168,7 +162,7 @@ Table control_table(const AblatedModel& model) {
   for (const AblatedText& text : model.texts)
     for (const ControlPair& pair : control_pairs(model, text))
       table.rows.push_back({text.name, model.plan.runs[pair.run].name, model.plan.runs[pair.control].name,
-                            pair.run_nll, pair.control_nll, uncertain_cell(pair.difference), pair.chunks});
+                            pair.run_nll, pair.control_nll, TableCell(pair.difference), pair.chunks});
   return table;
 }
 
@@ -225,12 +219,12 @@ Table estimates_table(const AblatedModel& model) {
     const std::string action(name_of(of.action)), method(name_of(of.method));
     for (const LayerEstimate& layer : of.layers) {
       table.rows.push_back({action, method, layer.layer, Missing{},
-                            uncertain_cell(Uncertain{layer.whole.nll, layer.whole.ci95}),
+                            Estimate{layer.whole.nll, layer.whole.ci95},
                             measured(of, layer.layer, {})});
       for (int64_t head = 0; head < std::ssize(layer.heads); ++head) {
         const EstimatedEffect& effect = layer.heads[static_cast<size_t>(head)];
         table.rows.push_back({action, method, layer.layer, head,
-                              uncertain_cell(Uncertain{effect.nll, effect.ci95}),
+                              Estimate{effect.nll, effect.ci95},
                               measured(of, layer.layer, head)});
       }
     }

@@ -8,9 +8,6 @@ namespace sluice {
 
 std::string named_for(const AblatedModel& model, const char* what);
 
-// Missing if it is not finite.
-TableCell uncertain_cell(const Uncertain& figure);
-
 Table ablated_models(const AblationResult& result);                  // a row per model and text
 Table ablated_runs(const AblatedModel& model);                       // a row per run and text
 Table ablated_places(const AblatedModel& model, const char* group);  // layers or heads, on common chunks
