@@ -24,7 +24,7 @@ bool present(const Var& var) {
   return var.value().defined();
 }
 
-void check(const Context& context, const Var& x, const Layer& layer) {
+void check(const Context& context, const Tensor& x, const Layer& layer) {
   const Weight& weight = layer.weight;
   check_weight("linear", context, x, weight);
   SLUICE_ASSERT(!present(layer.bias) || layer.bias.value().count() == weight.outputs(),
@@ -88,7 +88,7 @@ void backward(const LinearSaved& saved, Gradients& gradients) {
 }
 
 Var apply(const Context& context, const std::shared_ptr<Input>& input, const Layer& layer) {
-  check(context, Var(input->values.x(), input->slot), layer);
+  check(context, input->values.x(), layer);
   const DType dtype = input->values.x().dtype();
   Tensor y = with_compute_type(
       "linear", dtype, [&](auto zero) { return value_of<decltype(zero)>(context, input->values, layer); });

@@ -138,7 +138,7 @@ void backward(const LossSaved& saved, Gradients& gradients) {
 
 Var linear_cross_entropy(const Context& context, const Var& x, const Weight& weight, const Tensor& targets,
                          const LinearCrossEntropyOptions& options) {
-  check_weight("linear_cross_entropy", context, x, weight);
+  check_weight("linear_cross_entropy", context, x.value(), weight);
   SLUICE_ASSERT(targets.count() == x.rows(), "linear_cross_entropy: {} targets for {} rows", targets.count(),
                 x.rows());
   SLUICE_ASSERT(options.chunk > 0 && weight.outputs() > 0, "linear_cross_entropy: chunk {}, vocabulary {}",

@@ -142,7 +142,7 @@ bool rounds_to_tiles(const Context& context, DType dtype) {
 
 }  // namespace
 
-void check_weight(const char* op, const Context& context, const Var& x, const Weight& weight) {
+void check_weight(const char* op, const Context& context, const Tensor& x, const Weight& weight) {
   SLUICE_ASSERT(x.cols() == weight.inputs(), "{}: input has {} columns, weight {}", op, x.cols(),
                 weight.inputs());
   SLUICE_ASSERT(weight.is_narrow() || x.dtype() == weight.dense().dtype(), "{}: input is {}, weight {}", op,
@@ -150,8 +150,7 @@ void check_weight(const char* op, const Context& context, const Var& x, const We
   const bool recorded = context.tape != nullptr;
   SLUICE_ASSERT(!recorded || !weight.is_narrow() || !weight.dense().wants_gradient(),
                 "{}: no gradient for a weight in bf16 or int8", op);
-  SLUICE_ASSERT(!recorded || !weight.is_int8() || !x.wants_gradient(),
-                "{}: no gradient through a weight in int8", op);
+  SLUICE_ASSERT(!recorded || !weight.is_int8(), "{}: no gradient for a weight in int8, or through it", op);
 }
 
 ProductPath product_path(const Context& context, const Weight& weight, int64_t rows) {

@@ -24,7 +24,7 @@ ProductPath product_path(const Context& context, const Weight& weight, int64_t r
 
 // Assertions of an op about x [N, K] and its weight: sizes, types, no gradient for a narrow one, and none
 // through int8.
-void check_weight(const char* op, const Context& context, const Var& x, const Weight& weight);
+void check_weight(const char* op, const Context& context, const Tensor& x, const Weight& weight);
 
 // The input of one or several products, in the forms that they need; each is made once.
 class ProductInput {
