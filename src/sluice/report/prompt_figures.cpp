@@ -25,6 +25,18 @@ double high_quantile(const std::vector<HeatMap>& maps) {
   return *at;
 }
 
+// So many attention maps are drawn large, two in a row; more become small, and a picture has an end.
+constexpr size_t kLargeMaps = 8, kSmallColumns = 6, kMostMaps = 96;
+
+Panel small_panel(HeatMap map) {
+  constexpr double kSide = 130, kTitle = 20;
+  map.x.label = map.y.label = "";
+  Panel panel = panel_of(std::move(map));
+  panel.width = kSide;
+  panel.height = kSide + kTitle;
+  return panel;
+}
+
 }  // namespace
 
 ReportFigure token_map_figure(const StudiedModel& model) {
@@ -124,10 +136,16 @@ ReportFigure attention_maps_figure(const StudiedModel& model, MapScale scale) {
   const double highest = high_quantile(maps);
   if (scale != MapScale::Log)
     for (HeatMap& map : maps) map.color.extent = {.low = 0, .high = highest};
-  Panels panels{.columns = 2,
-                .color = share_colors(maps),
-                .caption = {fmt::format("{}: {} tokens.", model.name, tokens)}};
-  for (HeatMap& map : maps) panels.panels.push_back(panel_of(std::move(map)));
+  std::string caption = fmt::format("{}: {} tokens.", model.name, tokens);
+  if (maps.size() > kMostMaps) {
+    caption += fmt::format(" The first {} of {} maps; --layers chooses.", kMostMaps, maps.size());
+    maps.resize(kMostMaps);
+  }
+  const bool small = maps.size() > kLargeMaps;
+  Panels panels{
+      .columns = small ? kSmallColumns : 2, .color = share_colors(maps), .caption = {std::move(caption)}};
+  for (HeatMap& map : maps)
+    panels.panels.push_back(small ? small_panel(std::move(map)) : panel_of(std::move(map)));
   return {named_for(model, "selected_layer_attention_maps"), figure_of(std::move(panels)),
           "Where attention goes in one prompt. A dark first column is a sink."};
 }
