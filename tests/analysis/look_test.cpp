@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/analysis/comparison.h"
+#include "sluice/analysis/first_words.h"
+#include "sluice/analysis/gate_agreement.h"
 #include "tests/analysis/planted_model.h"
 #include "tests/base/expect_error.h"
 #include "tests/infer/byte_model.h"
@@ -70,7 +72,7 @@ TEST_F(PlantedLook, tells_the_first_token_from_the_others) {
   const GateMeasure gate = looked().gates.front();
   EXPECT_NEAR(gate.layers[0].first.mean(), (0.25 + 0.05) / 2, 1e-6);
   EXPECT_NEAR(gate.layers[0].others.mean(), (0.25 + 0.5) / 2, 1e-6);
-  const Uncertain ratio = first_token_ratio(gate.layers[0]);
+  const Estimate ratio = gate.layers[0].first_ratio;
   EXPECT_NEAR(ratio.value, 2.5, 1e-5);
   ASSERT_TRUE(ratio.ci95.has_value());
   EXPECT_NEAR(ratio.ci95->low, 2.5, 1e-5) << "all sequences are alike";
@@ -79,10 +81,10 @@ TEST_F(PlantedLook, tells_the_first_token_from_the_others) {
 TEST_F(PlantedLook, finds_the_token_that_opens_a_head) {
   const Look look = looked();
   const GateHeadRelations& head = look.relations[1].by_head[0];
-  EXPECT_EQ(head.open.moments().front().token, kTrigger);
-  EXPECT_NEAR(head.open.moments().front().gate, 0.95, 1e-6);
-  EXPECT_EQ(look.relations[0].by_head[1].closed.moments().front().token, kBegin);
-  EXPECT_EQ(head.open.moments().size(), GateExtremes::kKept) << "each of another token";
+  EXPECT_EQ(head.extremes.open.moments().front().token, kTrigger);
+  EXPECT_NEAR(head.extremes.open.moments().front().gate, 0.95, 1e-6);
+  EXPECT_EQ(look.relations[0].by_head[1].extremes.closed.moments().front().token, kBegin);
+  EXPECT_EQ(head.extremes.open.moments().size(), GateExtremes::kKept) << "each of another token";
   EXPECT_TRUE(std::isnan(look.relations[0].by_head[0].correlation(GateRelation::Frequency))) << "constant";
   EXPECT_GT(head.correlation(GateRelation::Frequency), 0.9) << "the trigger is twice as frequent";
 }
@@ -93,8 +95,8 @@ TEST_F(PlantedLook, finds_uniform_attention_and_one_hot_activations) {
   double floor = 0;
   for (int i = 1; i <= 8; ++i) floor += 1.0 / i / 8;
   EXPECT_NEAR(look.key_floor, floor, 1e-12);
-  EXPECT_NEAR(sink(look).value, floor, 1e-6);
-  EXPECT_NEAR(late_sink(look).value, (1.0 / 5 + 1.0 / 6 + 1.0 / 7 + 1.0 / 8) / 4, 1e-6);
+  EXPECT_NEAR(look.sink.value, floor, 1e-6);
+  EXPECT_NEAR(look.late_sink.value, (1.0 / 5 + 1.0 / 6 + 1.0 / 7 + 1.0 / 8) / 4, 1e-6);
   EXPECT_DOUBLE_EQ(look.activations.front().mean(), 1.0);
   EXPECT_EQ(look.activations.front().layers[0].largest.channel, kBegin);
   EXPECT_DOUBLE_EQ(sink_rate(look.attention, 0.3), 1.0) << "short sequences: " << floor;
@@ -103,8 +105,8 @@ TEST_F(PlantedLook, finds_uniform_attention_and_one_hot_activations) {
 
 TEST_F(PlantedLook, measures_attention_on_any_key) {
   const Look look = looked(3);
-  EXPECT_NEAR(sink(look).value, (1.0 / 4 + 1.0 / 5 + 1.0 / 6 + 1.0 / 7 + 1.0 / 8) / 5, 1e-6);
-  EXPECT_NEAR(look.key_floor, sink(look).value, 1e-6);
+  EXPECT_NEAR(look.sink.value, (1.0 / 4 + 1.0 / 5 + 1.0 / 6 + 1.0 / 7 + 1.0 / 8) / 5, 1e-6);
+  EXPECT_NEAR(look.key_floor, look.sink.value, 1e-6);
   EXPECT_ERROR(looked(8), ErrorKind::Usage,
                "--key: no chunk of the text has this position: expected below 8, got 8");
 }
@@ -119,10 +121,54 @@ TEST_F(PlantedLook, is_the_same_on_any_number_of_threads) {
 }
 
 TEST_F(PlantedLook, finds_both_halves_of_the_text_alike) {
-  const SplitHalf halves = split_half(looked().gates.front());
+  const GateAgreement halves = split_half(looked().gates.front());
   EXPECT_DOUBLE_EQ(halves.dynamic, 1.0) << "the same channels";
   EXPECT_TRUE(std::isnan(halves.open)) << "no channel is always open";
   EXPECT_NEAR(halves.heads, 1.0, 1e-12);
+}
+
+// The token that begins every chunk stands nowhere else, so nothing can be said of it against itself.
+TEST_F(PlantedLook, knows_the_mean_gate_of_every_token) {
+  const GatesByToken tokens = looked().by_token;
+  EXPECT_NEAR(tokens.at(kTrigger).all().mean(), (0.25 + 0.5 + 0.95 + 0.75) / 4, 1e-6);
+  EXPECT_NEAR(tokens.at(kBegin).first.mean(), (0.25 + 0.05 + 0.02 + 0.75) / 4, 1e-6);
+  EXPECT_EQ(tokens.at(kTrigger).elsewhere().count, 8);
+  EXPECT_EQ(first_against_itself(tokens).tokens, 0);
+  const std::vector<RankedToken> ranked = ranked_tokens(tokens);
+  ASSERT_EQ(ranked.size(), 1U) << "the others occur " << kOftenEnough - 1 << " times";
+  EXPECT_EQ(ranked.front().token, kTrigger);
+}
+
+TEST_F(PlantedLook, finds_the_same_extremes_in_both_halves) {
+  const Look look = looked();
+  const ExtremesAgreement halves = split_half(look.relations);
+  EXPECT_DOUBLE_EQ(halves.open, 1.0);
+  EXPECT_DOUBLE_EQ(halves.closed, 1.0);
+  EXPECT_DOUBLE_EQ(sink_set_agreement(look.attention, 0.3), 1.0);
+  EXPECT_TRUE(std::isnan(sink_set_agreement(look.attention, 0.5))) << "no head is above";
+}
+
+TEST_F(PlantedLook, sees_a_text_as_it_sees_the_text_itself) {
+  const GateMeasure gate = looked().gates.front();
+  const GateAgreement same = agreement(gate, gate);
+  EXPECT_NEAR(same.heads, 1.0, 1e-12);
+  EXPECT_NEAR(same.layers, 1.0, 1e-12);
+  EXPECT_NEAR(same.head_numbers, 1.0, 1e-12);
+}
+
+TEST(FirstWords, begin_differently_and_do_not_overlap) {
+  std::vector<TokenId> tokens;
+  for (TokenId i = 0; i < 400; ++i) tokens.push_back(i % 40);
+  const ChunkedText text = cut_into_chunks(tokens, {.length = 100}, {});
+  const ChunkedText words = first_words(text, 6);
+  ASSERT_EQ(words.chunks(), 6);
+  std::vector<TokenId> begun;
+  for (int64_t i = 0; i < words.chunks(); ++i) begun.push_back(words.chunk(i).ids.front());
+  EXPECT_EQ(begun, (std::vector<TokenId>{0, 17, 34, 11, 28, 5}));
+  EXPECT_EQ(words.chunk(0).ids.size(), static_cast<size_t>(kFirstWordTokens + 1));
+  EXPECT_BAD_INPUT(
+      first_words(cut_into_chunks({1, 2, 3}, {.length = 3}, {}), 6),
+      "--first-words: the text is too short: expected two sequences of 17 tokens that begin differently");
 }
 
 TEST_F(PlantedLook, compared_with_itself_does_not_differ) {

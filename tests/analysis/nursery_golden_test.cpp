@@ -51,7 +51,7 @@ TEST_F(NurseryPair, has_a_baseline_whose_sink_is_several_times_its_floor) {
   const LoadedModel baseline = model("baseline");
   const Look looked = look(baseline, {.text = documents(baseline, 30)});
   EXPECT_EQ(looked.length, 127);
-  EXPECT_GE(sink(looked).ci95.value().low, 3 * looked.key_floor);
+  EXPECT_GE(looked.sink.ci95.value().low, 3 * looked.key_floor);
   EXPECT_GT(sink_rate(looked.attention, 0.5), 0) << "a head is dormant";
 }
 
@@ -59,7 +59,7 @@ TEST_F(NurseryPair, has_a_gated_model_with_less_of_it) {
   const LoadedModel baseline = model("baseline"), headwise = model("headwise");
   const Look without = look(baseline, {.text = documents(baseline, 30)});
   const Look with = look(headwise, {.text = documents(headwise, 30)});
-  EXPECT_LT(sink(with).ci95.value().high, sink(without).ci95.value().low);
+  EXPECT_LT(with.sink.ci95.value().high, without.sink.ci95.value().low);
   ASSERT_EQ(with.gates.size(), 1U);
   EXPECT_TRUE(without.gates.empty());
 }

@@ -26,7 +26,7 @@ inline Table example_table(const std::string& name) {
                        .note = "over all heads",
                        .format = {.style = NumberStyle::Fixed, .digits = 2}},
                       {.name = "loss"}},
-          .rows = {{name, 0.4381, Estimate{2, {1.5, 2.5}}}, {"other", Missing{}, 3.0}}};
+          .rows = {{name, 0.4381, Estimate{2, Interval{1.5, 2.5}}}, {"other", Missing{}, 3.0}}};
 }
 
 // `name` stands in every place that can hold a text of strangers.

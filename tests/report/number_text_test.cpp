@@ -42,20 +42,21 @@ TEST(NumberText, of_integers_has_commas) {
 }
 
 TEST(NumberText, beside_an_interval_has_the_digits_that_its_width_leaves_certain) {
-  EXPECT_EQ(number_text(Estimate{2.49617, {2.4841, 2.5083}}), "2.496 [2.484, 2.508]");
-  EXPECT_EQ(number_text(Estimate{2.49617, {1.9, 3.1}}), "2.50 [1.90, 3.10]");
-  EXPECT_EQ(number_text(Estimate{1053.4, {1010.0, 1097.0}}), "1,053 [1,010, 1,097]");
-  EXPECT_EQ(number_text(Estimate{0.467, {0.461, 0.473}}, {.style = NumberStyle::Percent}),
+  EXPECT_EQ(number_text(Estimate{2.49617, Interval{2.4841, 2.5083}}), "2.496 [2.484, 2.508]");
+  EXPECT_EQ(number_text(Estimate{2.49617, Interval{1.9, 3.1}}), "2.50 [1.90, 3.10]");
+  EXPECT_EQ(number_text(Estimate{1053.4, Interval{1010.0, 1097.0}}), "1,053 [1,010, 1,097]");
+  EXPECT_EQ(number_text(Estimate{0.467, Interval{0.461, 0.473}}, {.style = NumberStyle::Percent}),
             "46.70 [46.10, 47.30] %");
   EXPECT_EQ(interval_text({-0.021, 0.043}), "-0.021 to 0.043");
 }
 
 TEST(NumberText, of_an_interval_without_width_or_end_is_as_of_the_value_alone) {
-  EXPECT_EQ(number_text(Estimate{0.5, {0.5, 0.5}}), "0.5000 [0.5000, 0.5000]");
-  EXPECT_EQ(number_text(Estimate{0.1, {0.1 - 1e-17, 0.1 + 1e-16}}), "0.1000 [0.1000, 0.1000]")
+  EXPECT_EQ(number_text(Estimate{0.5, Interval{0.5, 0.5}}), "0.5000 [0.5000, 0.5000]");
+  EXPECT_EQ(number_text(Estimate{0.1, Interval{0.1 - 1e-17, 0.1 + 1e-16}}), "0.1000 [0.1000, 0.1000]")
       << "rounding alone";
-  EXPECT_EQ(number_text(Estimate{0.5, {0.1, std::numeric_limits<double>::infinity()}}), "0.5000 [0.1000, –]");
-  EXPECT_EQ(number_text(Estimate{std::nan(""), {0, 1}}), "– [0.00, 1.00]");
+  EXPECT_EQ(number_text(Estimate{0.5, Interval{0.1, std::numeric_limits<double>::infinity()}}),
+            "0.5000 [0.1000, –]");
+  EXPECT_EQ(number_text(Estimate{std::nan(""), Interval{0, 1}}), "– [0.00, 1.00]");
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ inline StudiedModel example_studied(const std::string& name, const ExampleNurser
     for (int64_t h = 0; h < 2; ++h)
       model.prompt.maps.push_back({.layer = l, .head = h, .values = std::vector<float>(9, 0.25F)});
   }
+  add_estimates(look);
   model.prompt.ids = {94, 97, 98};
   return model;
 }

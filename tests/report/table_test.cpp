@@ -29,7 +29,7 @@ TEST(TableCsv, quotes_what_needs_it_and_keeps_every_digit) {
 TEST(TableCsv, gives_a_column_with_intervals_three) {
   const Table table{.name = "t",
                     .columns = {{.name = "loss"}, {.name = "x"}},
-                    .rows = {{Estimate{2, {1.5, 2.5}}, 1.0}, {Missing{}, 2.0}, {3.0, 3.0}}};
+                    .rows = {{Estimate{2, Interval{1.5, 2.5}}, 1.0}, {Missing{}, 2.0}, {3.0, 3.0}}};
   EXPECT_EQ(csv_of(table), "loss,loss_low,loss_high,x\n2,1.5,2.5,1\n,,,2\n3,,,3\n");
 }
 
@@ -45,13 +45,13 @@ TEST(TableCell, is_written_for_people) {
   EXPECT_EQ(cell_text("a\"b", column), "a\"b");
   EXPECT_EQ(cell_text(int64_t{12345}, column), "12,345");
   EXPECT_EQ(cell_text(3.14159, column), "3.14");
-  EXPECT_EQ(cell_text(Estimate{2, {1.5, 2.5}}, column), "2.00 [1.50, 2.50]");
+  EXPECT_EQ(cell_text(Estimate{2, Interval{1.5, 2.5}}, column), "2.00 [1.50, 2.50]");
 }
 
 TEST(TableCell, without_a_finite_number_is_missing) {
   EXPECT_TRUE(is_missing(Missing{}));
   EXPECT_TRUE(is_missing(std::nan("")));
-  EXPECT_TRUE(is_missing(Estimate{std::nan(""), {0, 1}}));
+  EXPECT_TRUE(is_missing(Estimate{std::nan(""), Interval{0, 1}}));
   EXPECT_FALSE(is_missing(0.0));
   EXPECT_FALSE(is_missing(""));
 }

@@ -10,7 +10,7 @@ TEST(TerminalTable, is_as_wide_as_its_cells_and_writes_numbers_as_programs_read_
                     .columns = {{.name = "model", .kind = ColumnKind::Text},
                                 {.name = "parameters"},
                                 {.name = "sink", .format = {.style = NumberStyle::Fixed, .digits = 3}}},
-                    .rows = {{"baseline", int64_t{1234567}, Estimate{0.25, {0.24, 0.26}}},
+                    .rows = {{"baseline", int64_t{1234567}, Estimate{0.25, Interval{0.24, 0.26}}},
                              {"gated", int64_t{12}, 0.5},
                              {"lost", Missing{}, Missing{}}}};
   EXPECT_EQ(terminal_table(table),

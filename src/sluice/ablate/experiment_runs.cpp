@@ -66,7 +66,7 @@ MeasuredRun unmeasured(const SweepVariant& variant, const SweepRun& run) {
 
 // The largest value of each sequence is averaged, so that it does not grow with their number.
 double mean_largest(const Look& look) {
-  return largest_activation(look.activations.front()).value;
+  return look.activations.front().of_sequences.value;
 }
 
 void measure_runs(const RunMeasurement& measurement, const SweepResult& sweep, ExperimentResult& result) {
@@ -79,9 +79,9 @@ void measure_runs(const RunMeasurement& measurement, const SweepResult& sweep, E
         const fs::path weights = run.directory / "latest";
         const Look look = measurement.look_at(weights);
         measured.validation_loss = run.outcome->validation->loss;
-        measured.sink = sink(look).value;
+        measured.sink = look.sink.value;
         measured.max_activation = mean_largest(look);
-        if (const GateMeasure* gate = look.output_gate()) measured.gate_mean = gate_mean(*gate).value;
+        if (const GateMeasure* gate = look.output_gate()) measured.gate_mean = gate->mean.value;
         measurement.add_score(measured, weights);
         measured.spikes = run.outcome->state.losses.spikes;
         measured.seconds = run.outcome->state.seconds;

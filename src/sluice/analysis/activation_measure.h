@@ -3,9 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "sluice/eval/estimate.h"
 #include "sluice/nn/tap_points.h"
+#include "sluice/text/vocabulary.h"
 
 namespace sluice {
 
@@ -17,6 +21,8 @@ struct LargestValue {
   double size = 0;                     // its absolute value
   int64_t channel = 0;                 // of [heads · width] where there are heads
   int64_t sequence = 0, position = 0;  // of the token
+  std::optional<TokenId> token = {};   // filled in later, as its context is
+  std::string context = {};            // the tokens around it as text, the token itself in brackets
 };
 
 struct ActivationLayer {
@@ -31,6 +37,7 @@ void add_activations(ActivationLayer& layer, const Tensor& value, const Sequence
 struct ActivationMeasure {
   TapPoint point;
   std::vector<ActivationLayer> layers = {};
+  Estimate of_sequences = {};  // the largest of a sequence: mean over layers and sequences
 
   // The mean over layers of the largest.
   double mean() const;

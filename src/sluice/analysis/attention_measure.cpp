@@ -28,13 +28,15 @@ void add_key_attention(AttentionLayer& layer, const Tensor& probabilities, const
                        int64_t key) {
   const auto heads = static_cast<size_t>(probabilities.cols());
   layer.by_head.resize(heads);
+  const auto values = probabilities.values<float>();
   for (int64_t s = 0; s < sequences.count(); ++s) {
+    const size_t half = layer.by_sequence.size() % 2;
     KeyAttention& unit = layer.by_sequence.emplace_back();
     const int64_t start = sequences.starts()[static_cast<size_t>(s)];
     for (size_t h = 0; h < heads; ++h) {
       KeyAttention here;
       for (int64_t i = key; i < sequences.length(s); ++i) {
-        const double on_key = probabilities.values<float>()[static_cast<size_t>(start + i) * heads + h];
+        const double on_key = values[static_cast<size_t>(start + i) * heads + h];
         here.sum += on_key;
         ++here.queries;
         if (i < key + kFirstQueries) continue;
@@ -42,6 +44,7 @@ void add_key_attention(AttentionLayer& layer, const Tensor& probabilities, const
         ++here.late_queries;
       }
       layer.by_head[h].key.add(here);
+      layer.by_head[h].halves[half].add(here);
       unit.add(here);
     }
   }

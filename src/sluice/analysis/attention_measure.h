@@ -2,6 +2,7 @@
 // the first unless another is asked for, and how concentrated it is.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct KeyAttention {
 
 struct AttentionHead {
   KeyAttention key;
-  double entropy = 0;  // sum over queries, nats
+  std::array<KeyAttention, 2> halves = {};  // of every other sequence
+  double entropy = 0;                       // sum over queries, nats
   int64_t entropies = 0;
 
   double mean_entropy() const { return entropy / static_cast<double>(entropies); }
@@ -52,5 +54,6 @@ void add_entropy(AttentionLayer& layer, const Tensor& entropy);
 
 // Share of the heads whose mean probability on the key is above epsilon (Gu et al. 2025; there 0.3).
 double sink_rate(const std::vector<AttentionLayer>& layers, double epsilon);
+inline constexpr std::array kSinkRates = {0.1, 0.3, 0.5};
 
 }  // namespace sluice

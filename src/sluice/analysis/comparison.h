@@ -25,7 +25,7 @@ const std::vector<SequenceFigure>& compared_figures();
 struct PairedDifference {
   std::string figure, words;
   size_t model = 0;  // against the first
-  Uncertain difference = {};
+  Estimate difference = {};
   std::optional<double> margin = {};  // of the figure
   double p = 1;  // corrected for all differences: signs of the sequences' differences drawn anew
 };

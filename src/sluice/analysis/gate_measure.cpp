@@ -16,16 +16,6 @@ void prepare(GateLayer& layer, const Tensor& value, int64_t longest) {
   if (std::ssize(layer.by_position) < longest) layer.by_position.resize(static_cast<size_t>(longest));
 }
 
-ChannelSets sets_of(std::span<const Moments> channels) {
-  ChannelSets sets;
-  for (const Moments& channel : channels) {
-    sets.closed.push_back(channel.mean() < Distribution::kClosed);
-    sets.open.push_back(channel.mean() > Distribution::kOpen);
-    sets.dynamic.push_back(channel.variance() > kDynamic);
-  }
-  return sets;
-}
-
 // One token's values.
 void add_token(GateLayer& layer, std::span<const float> values, int64_t position, float* head_means) {
   const auto width = static_cast<size_t>(layer.width);
@@ -52,14 +42,28 @@ void add_token(GateLayer& layer, std::span<const float> values, int64_t position
 
 }  // namespace
 
+ChannelSets sets_of(std::span<const Moments> channels) {
+  ChannelSets sets;
+  for (const Moments& channel : channels) {
+    sets.closed.push_back(channel.mean() < Distribution::kClosed);
+    sets.open.push_back(channel.mean() > Distribution::kOpen);
+    sets.dynamic.push_back(channel.variance() > kDynamic);
+  }
+  return sets;
+}
+
 double share_of(const std::vector<bool>& set) {
   return static_cast<double>(std::ranges::count(set, true)) / static_cast<double>(set.size());
 }
 
-ChannelSets GateLayer::channel_sets() const {
+std::vector<Moments> GateLayer::all_channels() const {
   std::vector<Moments> all = channels[0];
   for (size_t i = 0; i < all.size(); ++i) all[i].add(channels[1][i]);
-  return sets_of(all);
+  return all;
+}
+
+ChannelSets GateLayer::channel_sets() const {
+  return sets_of(all_channels());
 }
 
 ChannelSets GateLayer::channel_sets(size_t half) const {

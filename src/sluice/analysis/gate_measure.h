@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sluice/analysis/distribution.h"
+#include "sluice/eval/estimate.h"
 #include "sluice/ops/sequences.h"
 #include "sluice/tensor/tensor.h"
 
@@ -40,11 +41,15 @@ struct GateLayer {
   std::vector<Moments> by_position = {};
   std::vector<GateUnit> by_sequence = {};
   std::array<std::vector<Moments>, 2> channels = {};  // [heads · width], of every other sequence
+  Estimate first_ratio = {};                          // others / first; NaN if the first is nearly 0 or below
 
   // Of all sequences, or of one half of them.
   ChannelSets channel_sets() const;
   ChannelSets channel_sets(size_t half) const;
+  std::vector<Moments> all_channels() const;
 };
+
+ChannelSets sets_of(std::span<const Moments> channels);
 
 // [N, heads, width]. Returns the mean of each token and head, [N, heads].
 std::vector<float> add_gate_values(GateLayer& layer, const Tensor& value, const Sequences& sequences);
@@ -53,6 +58,9 @@ std::vector<float> add_gate_values(GateLayer& layer, const Tensor& value, const 
 struct GateMeasure {
   std::string_view position;  // "g1"
   std::vector<GateLayer> layers = {};
+  // Over all layers; intervals over sequences.
+  Estimate mean = {};
+  Estimate first_ratio = {}, first_difference = {};  // others / first, first - others
 
   // Over all layers.
   Distribution values() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "sluice/analysis/attention_measure.h"
 
@@ -26,6 +27,15 @@ std::string_view name_of(GateRelation relation) {
 
 std::string words_of(GateRelation relation) {
   return std::string(kRelationNames[static_cast<size_t>(relation)].words);
+}
+
+bool GateExtremes::beats(const GateMoment& a, const GateMoment& b) const {
+  if (a.gate != b.gate) return kind_ == Kind::Open ? a.gate > b.gate : a.gate < b.gate;
+  return std::tie(a.sequence, a.position) < std::tie(b.sequence, b.position);
+}
+
+void GateExtremes::add(const GateExtremes& other) {
+  for (const GateMoment& moment : other.moments_) offer(moment);
 }
 
 void GateExtremes::offer(const GateMoment& moment) {
@@ -58,12 +68,23 @@ void add_relations(GateLayerRelations& layer, const GateContext& context) {
       add(GateRelation::Surprise, tokens.surprise[i]);
       add(GateRelation::Frequency, tokens.frequency[static_cast<size_t>(tokens.ids[i])]);
       add(GateRelation::Position, static_cast<double>(i));
-      const GateMoment moment{.gate = gate,
-                              .token = tokens.ids[i],
-                              .sequence = tokens.sequence,
-                              .position = static_cast<int64_t>(i)};
-      head.open.offer(moment);
-      head.closed.offer(moment);
+      auto& [open, closed] = head.halves[static_cast<size_t>(tokens.sequence % 2)];
+      for (GateExtremes* extremes : {&open, &closed}) {
+        if (!extremes->may_want(gate)) continue;
+        extremes->offer({.gate = gate,
+                         .token = tokens.ids[i],
+                         .sequence = tokens.sequence,
+                         .position = static_cast<int64_t>(i)});
+      }
+    }
+  }
+}
+
+void merge_halves(GateLayerRelations& layer) {
+  for (GateHeadRelations& head : layer.by_head) {
+    for (const GateHeadRelations::Extremes& half : head.halves) {
+      head.extremes.open.add(half.open);
+      head.extremes.closed.add(half.closed);
     }
   }
 }

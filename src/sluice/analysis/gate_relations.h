@@ -44,14 +44,19 @@ class GateExtremes {
   enum class Kind { Open, Closed };
   explicit GateExtremes(Kind kind) : kind_(kind) {}
 
+  // Whether a moment with this gate may be among them.
+  bool may_want(double gate) const {
+    return moments_.size() < kKept ||
+           (kind_ == Kind::Open ? gate >= moments_.back().gate : gate <= moments_.back().gate);
+  }
   void offer(const GateMoment& moment);
+  void add(const GateExtremes& other);
   const std::vector<GateMoment>& moments() const { return moments_; }  // the most extreme first
   std::vector<GateMoment>& moments() { return moments_; }
 
  private:
-  bool beats(const GateMoment& a, const GateMoment& b) const {
-    return kind_ == Kind::Open ? a.gate > b.gate : a.gate < b.gate;
-  }
+  // Of equal ones the earlier, so that the order of offers does not matter.
+  bool beats(const GateMoment& a, const GateMoment& b) const;
 
   Kind kind_;
   std::vector<GateMoment> moments_;
@@ -59,7 +64,11 @@ class GateExtremes {
 
 struct GateHeadRelations {
   std::array<JointMoments, kGateRelations> with = {};
-  GateExtremes open{GateExtremes::Kind::Open}, closed{GateExtremes::Kind::Closed};
+  struct Extremes {
+    GateExtremes open{GateExtremes::Kind::Open}, closed{GateExtremes::Kind::Closed};
+  };
+  std::array<Extremes, 2> halves = {};  // of every other sequence
+  Extremes extremes = {};               // of both, by merge_halves()
 
   double correlation(GateRelation relation) const {
     return with[static_cast<size_t>(relation)].correlation();
@@ -87,5 +96,8 @@ struct GateContext {
 };
 
 void add_relations(GateLayerRelations& layer, const GateContext& context);
+
+// When all sequences have passed.
+void merge_halves(GateLayerRelations& layer);
 
 }  // namespace sluice

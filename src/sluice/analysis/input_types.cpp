@@ -8,6 +8,7 @@
 #include "sluice/base/error.h"
 #include "sluice/data/synth.h"
 #include "sluice/data/text_reader.h"
+#include "sluice/eval/estimate.h"
 #include "sluice/nn/tap_points.h"
 #include "sluice/probe/probe_chain.h"
 
@@ -41,24 +42,30 @@ class SampleProbe : public Probe {
 
   bool wants(const TapName& name) const override { return name.point == points::kGate; }
 
-  Tensor visit(const Context& /*context*/, const TapName& /*name*/, const Tensor& value) override {
+  Tensor visit(const Context& /*context*/, const TapName& name, const Tensor& value) override {
+    Moments& layer = by_layer_[name.layer];
     const auto row = static_cast<size_t>(value.count() / sequences_.tokens());
     for (size_t s = 0; s < samples_.size(); ++s) {
       const auto start = static_cast<size_t>(sequences_.starts()[s]);
       const auto length = static_cast<size_t>(sequences_.length(static_cast<int64_t>(s)));
+      Moments here;
       for (const float gate : value.values<float>().subspan(start * row, length * row)) {
-        samples_[s].gates.add(gate);
+        here.add(gate);
         samples_[s].closed += gate < static_cast<float>(Distribution::kClosed) ? 1 : 0;
       }
+      samples_[s].gates.add(here);
+      layer.add(here);
     }
     return value;
   }
 
   const std::vector<Sample>& samples() const { return samples_; }  // of the last pass
+  const std::map<int64_t, Moments>& by_layer() const { return by_layer_; }
 
  private:
   Sequences sequences_;
   std::vector<Sample> samples_;
+  std::map<int64_t, Moments> by_layer_;
 };
 
 InputType measure_type(const LoadedModel& model, const LabelledSamples& labelled, Intervener& intervener,
@@ -83,6 +90,7 @@ InputType measure_type(const LoadedModel& model, const LabelledSamples& labelled
     }
     control.report(labelled.label, static_cast<int64_t>(first + count), std::ssize(samples));
   }
+  type.by_layer = probe.by_layer();
   return type;
 }
 
@@ -156,10 +164,15 @@ InputTypes compare_input_types(const LoadedModel& model, const InputTypesRequest
 nlohmann::ordered_json to_json(const InputTypes& types) {
   nlohmann::ordered_json each = nlohmann::ordered_json::array(), pairs = nlohmann::ordered_json::array();
   for (const InputType& type : types.types) {
+    nlohmann::ordered_json layers = nlohmann::ordered_json::array();
+    for (const auto& [layer, moments] : type.by_layer)
+      layers.push_back({{"layer", layer}, {"mean", moments.mean()}});
     each.push_back({{"type", type.label},
                     {"samples", type.means.size()},
                     {"mean", Moments::of(type.means).mean()},
-                    {"below_0.1", Moments::of(type.closed).mean()}});
+                    {"ci95", to_json(mean_of_samples(type.means).ci95)},
+                    {"below_0.1", Moments::of(type.closed).mean()},
+                    {"layers", std::move(layers)}});
   }
   for (const InputTypePair& pair : types.pairs) {
     pairs.push_back({{"first", types.types[pair.first].label},

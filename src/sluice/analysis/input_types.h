@@ -2,10 +2,12 @@
 // one figure per sample, and tests over samples.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "sluice/analysis/moments.h"
 #include "sluice/analysis/permutation_test.h"
 #include "sluice/base/job_control.h"
 #include "sluice/infer/loaded_model.h"
@@ -41,6 +43,7 @@ LabelledTexts read_type(const std::string& label, const std::string& path);
 struct InputType {
   std::string label;
   Samples means, closed;  // of each sample: the mean gate at g1, and the share of gates below 0.1
+  std::map<int64_t, Moments> by_layer = {};  // of all samples
 };
 
 struct InputTypePair {

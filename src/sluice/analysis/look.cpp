@@ -55,13 +55,21 @@ class LookProbe : public Probe {
   // After the pass of one sequence: what its layers showed together with what is known of its tokens.
   void end_sequence(const KnownTokens& tokens) {
     GateContext context{.tokens = tokens};
+    std::vector<double> means(tokens.ids.size());
+    int64_t gated = 0;
     for (auto& [layer, values] : passing_) {
       if (values.gates.empty()) continue;
+      const size_t heads = values.gates.size() / means.size();
+      for (size_t i = 0; i < values.gates.size(); ++i) means[i / heads] += values.gates[i];
+      gated += static_cast<int64_t>(heads);
       context.gates = values.gates;
       context.key_attention = values.key_attention;
       context.value_norms = values.value_norms;
       add_relations(entry_of(look_.relations, layer), context);
     }
+    if (gated == 0) return;
+    for (double& mean : means) mean /= static_cast<double>(gated);
+    add_tokens(look_.by_token, {.sequence = tokens.sequence, .ids = tokens.ids, .gates = means});
   }
 
  private:
@@ -190,6 +198,8 @@ Look look(const LoadedModel& model, const LookRequest& request, const JobControl
   result.late_key_floor /= static_cast<double>(result.sequences);
   result.first_tokens = std::ssize(first_tokens);
   result.perplexity = finite_perplexity(model, result.chunks);
+  for (GateLayerRelations& layer : result.relations) merge_halves(layer);
+  add_estimates(result);
   return result;
 }
 

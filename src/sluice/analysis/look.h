@@ -11,6 +11,7 @@
 #include "sluice/analysis/attention_measure.h"
 #include "sluice/analysis/gate_measure.h"
 #include "sluice/analysis/gate_relations.h"
+#include "sluice/analysis/gates_by_token.h"
 #include "sluice/analysis/sparsity_measure.h"
 #include "sluice/eval/evaluate.h"
 
@@ -40,6 +41,8 @@ struct Look {
   std::vector<ActivationMeasure> activations = {};  // in the order of kActivationPoints
   std::vector<SparsityLayer> sparsity = {};         // where a gate at g1 multiplies attention's output
   std::vector<GateLayerRelations> relations = {};   // of the gate at g1, if there is one
+  GatesByToken by_token = {};                       // likewise
+  Estimate sink = {}, late_sink = {};               // attention on the key, mean over layers
 
   // The gate at g1; null if there is none.
   const GateMeasure* output_gate() const;
@@ -52,32 +55,8 @@ uint32_t checksum_of(const ChunkedText& text);
 // chunk is long enough to have the key.
 Look look(const LoadedModel& model, const LookRequest& request, const JobControl& control = {});
 
-// A figure and how sure it is over the text's sequences.
-struct Uncertain {
-  double value = 0;
-  std::optional<Interval> ci95 = {};  // none of fewer than two sequences
-};
-
-nlohmann::ordered_json to_json(const Uncertain& figure);
-
-Uncertain gate_mean(const GateMeasure& gate);
-Uncertain first_token_ratio(
-    const GateMeasure& gate);  // others / first; NaN if the first is nearly 0 or below
-Uncertain first_token_ratio(const GateLayer& layer);
-Uncertain first_token_difference(const GateMeasure& gate);  // first - others
-Uncertain sink(const Look& look);                           // the mean over layers
-Uncertain late_sink(const Look& look);
-Uncertain largest_activation(const ActivationMeasure& measure);  // mean over layers, mean over sequences
-
-// Of samples that are alike and independent, with its interval.
-Uncertain mean_of_samples(const std::vector<double>& samples);
-
-// How alike two halves of the text see a gate.
-struct SplitHalf {
-  double closed = 0, open = 0, dynamic = 0;  // Jaccard index of the sets of channels; NaN of two empty sets
-  double heads = 0;                          // Spearman correlation of the heads' means
-};
-SplitHalf split_half(const GateMeasure& gate);
+// The estimates of a look whose sums are complete.
+void add_estimates(Look& look);
 
 // Of the gate at g1 in a layer, by head.
 std::vector<double> output_gate_means(const Look& look, int64_t layer);

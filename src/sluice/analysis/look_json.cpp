@@ -1,6 +1,7 @@
 // A look as JSON: every number, nothing rounded.
 #include <nlohmann/json.hpp>
 
+#include "sluice/analysis/gate_agreement.h"
 #include "sluice/analysis/look.h"
 
 namespace sluice {
@@ -9,7 +10,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr double kQuantiles[] = {0.05, 0.25, 0.5, 0.75, 0.95};
-constexpr double kSinkRates[] = {0.1, 0.3, 0.5};
 
 // Keys that are numbers keep their digits: "0.05".
 std::string key_of(double number) {
@@ -37,9 +37,8 @@ ordered_json channels_json(const GateLayer& layer) {
 ordered_json gate_layer_json(const GateLayer& layer) {
   ordered_json json = {{"layer", layer.layer}};
   json.update(distribution_json(layer.values));
-  json["first_token"] = {{"first", layer.first.mean()},
-                         {"others", layer.others.mean()},
-                         {"ratio", to_json(first_token_ratio(layer))}};
+  json["first_token"] = {
+      {"first", layer.first.mean()}, {"others", layer.others.mean()}, {"ratio", to_json(layer.first_ratio)}};
   if (layer.width > 1) json["channels"] = channels_json(layer);
   ordered_json heads = ordered_json::array(), positions = ordered_json::array();
   for (const GateHead& head : layer.by_head) {
@@ -55,19 +54,16 @@ ordered_json gate_layer_json(const GateLayer& layer) {
 }
 
 ordered_json gate_json(const GateMeasure& gate) {
-  const SplitHalf halves = split_half(gate);
   ordered_json json = {{"position", gate.position},
                        {"heads", gate.layers.front().heads},
                        {"values_per_head", gate.layers.front().width}};
   json.update(distribution_json(gate.values()));
-  json["mean_ci95"] = to_json(gate_mean(gate).ci95);
+  json["mean_ci95"] = to_json(gate.mean.ci95);
   json["first_token"] = {{"first", gate.first().mean()},
                          {"others", gate.others().mean()},
-                         {"ratio", to_json(first_token_ratio(gate))}};
-  json["split_half"] = {{"always_closed", halves.closed},
-                        {"always_open", halves.open},
-                        {"input_dependent", halves.dynamic},
-                        {"order_of_heads", halves.heads}};
+                         {"ratio", to_json(gate.first_ratio)},
+                         {"difference", to_json(gate.first_difference)}};
+  json["split_half"] = to_json(split_half(gate));
   ordered_json layers = ordered_json::array();
   for (const GateLayer& layer : gate.layers) layers.push_back(gate_layer_json(layer));
   json["layers"] = std::move(layers);
@@ -88,13 +84,18 @@ ordered_json attention_json(const Look& look) {
                       {"without_first_4", layer.all().late_mean()},
                       {"heads", std::move(heads)}});
   }
-  for (const double epsilon : kSinkRates) rates[key_of(epsilon)] = sink_rate(look.attention, epsilon);
+  ordered_json same;
+  for (const double epsilon : kSinkRates) {
+    rates[key_of(epsilon)] = sink_rate(look.attention, epsilon);
+    same[key_of(epsilon)] = sink_set_agreement(look.attention, epsilon);
+  }
   return {{"key", look.key},
           {"uniform", look.key_floor},
           {"uniform_without_first_4", look.late_key_floor},
-          {"on_key", to_json(sink(look))},
-          {"without_first_4", to_json(late_sink(look))},
+          {"on_key", to_json(look.sink)},
+          {"without_first_4", to_json(look.late_sink)},
           {"heads_above", rates},
+          {"split_half", {{"heads_above", same}, {"order_of_heads", sink_order_agreement(look.attention)}}},
           {"layers", std::move(layers)}};
 }
 
@@ -107,11 +108,13 @@ ordered_json activations_json(const Look& look) {
                         {"largest", layer.largest.size},
                         {"channel", layer.largest.channel},
                         {"sequence", layer.largest.sequence},
-                        {"position", layer.largest.position}});
+                        {"position", layer.largest.position},
+                        {"context", layer.largest.context}});
+      if (layer.largest.token) layers.back()["token"] = *layer.largest.token;
     }
     points.push_back({{"point", measure.point.name},
                       {"largest", measure.mean()},
-                      {"largest_of_a_sequence", to_json(largest_activation(measure))},
+                      {"largest_of_a_sequence", to_json(measure.of_sequences)},
                       {"layers", std::move(layers)}});
   }
   return points;
@@ -157,13 +160,19 @@ ordered_json relations_json(const Look& look) {
         const auto relation = static_cast<GateRelation>(i);
         json[std::string(name_of(relation))] = head.correlation(relation);
       }
-      json["most_open"] = moments_json(head.open.moments());
-      json["most_closed"] = moments_json(head.closed.moments());
+      json["most_open"] = moments_json(head.extremes.open.moments());
+      json["most_closed"] = moments_json(head.extremes.closed.moments());
       heads.push_back(std::move(json));
     }
     layers.push_back({{"layer", layer.layer}, {"heads", std::move(heads)}});
   }
   return layers;
+}
+
+ordered_json extremes_json(const Look& look) {
+  if (look.relations.empty()) return nullptr;
+  const ExtremesAgreement halves = split_half(look.relations);
+  return {{"most_open", halves.open}, {"most_closed", halves.closed}};
 }
 
 }  // namespace
@@ -186,7 +195,9 @@ ordered_json to_json(const Look& look) {
           {"attention", attention_json(look)},
           {"activations", activations_json(look)},
           {"sparsity", sparsity_json(look)},
-          {"relations", relations_json(look)}};
+          {"relations", relations_json(look)},
+          {"extremes_split_half", extremes_json(look)},
+          {"by_token", look.by_token.empty() ? ordered_json(nullptr) : to_json(look.by_token)}};
 }
 
 }  // namespace sluice

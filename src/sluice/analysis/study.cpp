@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sluice/analysis/first_words.h"
+#include "sluice/analysis/gate_agreement.h"
 #include "sluice/base/error.h"
 #include "sluice/model/count.h"
 
@@ -60,12 +62,23 @@ std::string context_of(const LoadedModel& model, const Chunk& chunk, int64_t pos
 }
 
 void add_contexts(Look& look, const LoadedModel& model, const ChunkedText& text) {
+  const auto context = [&](const Chunk& chunk, int64_t position) {
+    return model.has_tokenizer() ? context_of(model, chunk, position) : std::string();
+  };
+  for (ActivationMeasure& measure : look.activations) {
+    for (ActivationLayer& layer : measure.layers) {
+      const Chunk chunk = text.chunk(layer.largest.sequence);
+      layer.largest.token = chunk.ids[static_cast<size_t>(layer.largest.position)];
+      layer.largest.context = context(chunk, layer.largest.position);
+    }
+  }
   if (!model.has_tokenizer()) return;
+  for (auto& [id, token] : look.by_token) token.text = model.decode(std::span(&id, 1));
   for (GateLayerRelations& layer : look.relations)
     for (GateHeadRelations& head : layer.by_head)
-      for (GateExtremes* extremes : {&head.open, &head.closed})
+      for (GateExtremes* extremes : {&head.extremes.open, &head.extremes.closed})
         for (GateMoment& moment : extremes->moments())
-          moment.context = context_of(model, text.chunk(moment.sequence), moment.position);
+          moment.context = context(text.chunk(moment.sequence), moment.position);
 }
 
 std::vector<TokenId> prompt_ids(const LoadedModel& model, const StudyRequest::Prompt& prompt,
@@ -100,7 +113,7 @@ struct PreparedStudy {
   LookRequest look;
   std::optional<PromptMapRequest> prompt = {};
   std::vector<LabelledSamples> types = {};
-  std::optional<LookRequest> second = {};
+  std::optional<LookRequest> second = {}, first_words = {};
 };
 
 std::vector<LabelledSamples> prepare_types(const LoadedModel& model, const StudyRequest& request,
@@ -124,6 +137,10 @@ PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, con
   };
   PreparedStudy prepared{.look = look_at(request.source, request.chunks)};
   if (request.second) prepared.second = look_at(*request.second, request.second_chunks);
+  if (request.first_words > 0 && !model.config().gates.empty()) {
+    prepared.first_words =
+        LookRequest{.text = first_words(prepared.look.text, request.first_words), .interventions = changes};
+  }
   prepared.types = prepare_types(model, request, control);
   if (request.prompt) {
     prepared.prompt = PromptMapRequest{.ids = prompt_ids(model, *request.prompt, prepared.look.text),
@@ -148,7 +165,11 @@ StudiedModel study_model(const LoadedModel& model, const StudyRequest& request, 
   }
   if (!prepared.types.empty())
     studied.types = compare_input_types(model, {prepared.types, prepared.look.interventions}, control);
-  if (prepared.second) studied.second = look(model, *prepared.second, control);
+  if (prepared.second) {
+    studied.second = look(model, *prepared.second, control);
+    add_contexts(*studied.second, model, prepared.second->text);
+  }
+  if (prepared.first_words) studied.first_words = look(model, *prepared.first_words, control);
   return studied;
 }
 
@@ -157,6 +178,15 @@ void check_same_text(const Study& study, const LookRequest& next, const std::str
   throw bad_input({.where = path,
                    .what = fmt::format("does not see the same tokens as {}", study.models.front().name),
                    .hint = "a paired comparison needs models with the same tokenizer"});
+}
+
+// Of each gate position.
+nlohmann::ordered_json agreement_json(const StudiedModel& model) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (size_t i = 0; i < model.look.gates.size(); ++i)
+    json[std::string(model.look.gates[i].position)] =
+        to_json(agreement(model.look.gates[i], model.second->gates[i]));
+  return json;
 }
 
 }  // namespace
@@ -184,6 +214,8 @@ nlohmann::ordered_json to_json(const Study& study) {
     if (model.lens) json["lens"] = to_json(*model.lens);
     if (model.types) json["input_types"] = to_json(*model.types);
     if (model.second) json["second_text"] = to_json(*model.second);
+    if (model.second) json["texts_agree"] = agreement_json(model);
+    if (model.first_words) json["first_words"] = to_json(*model.first_words);
     models.push_back(std::move(json));
   }
   return {{"interventions", study.interventions}, {"models", std::move(models)}};

@@ -40,6 +40,8 @@ struct StudyRequest {
   std::vector<LabelledTexts> types = {};  // kinds of text to compare; none: that is not asked
   int64_t type_length = 48;               // tokens of their samples
 
+  int64_t first_words = 0;  // short sequences that each begin with another token; 0: none
+
   std::optional<TextSource> second = {};  // another kind of text to look at beside the first
   ChunkOptions second_chunks = {};
 };
@@ -52,6 +54,7 @@ struct StudiedModel {
   std::optional<LogitLens> lens = {};    // of the prompt
   std::optional<InputTypes> types = {};  // of models with a gate at g1 and a tokenizer
   std::optional<Look> second = {};
+  std::optional<Look> first_words = {};
 };
 
 struct Study {

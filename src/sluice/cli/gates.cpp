@@ -13,6 +13,7 @@ struct GatesOptions {
   TypeOptions types;
   std::vector<std::string> second;
   bool lens = false;
+  std::optional<int64_t> first_words;
 };
 
 ReportHeader header_of(const GatesOptions& options, const Engine& engine, const Session& session) {
@@ -27,7 +28,11 @@ void run(const GatesOptions& options, const Session& session) {
   request.types = options.types.texts();
   request.type_length = options.types.length.value_or(request.type_length);
   request.prompt->lens = options.lens;
-  if (!options.second.empty()) request.second = DataFiles{.paths = options.second};
+  request.first_words = options.first_words.value_or(0);
+  if (!options.second.empty()) {
+    request.second = DataFiles{.paths = options.second};
+    request.second_chunks = request.chunks;  // gates by position are alike only in sequences of one length
+  }
   Engine engine(session.options.engine());
   const Study study = study_models(engine, request, job_control(session));
   finish_study(options.study,
@@ -44,6 +49,14 @@ Action declare_gates(Options& options) {
   target->types.declare(options);
   options.flag("--lens", target->lens,
                "Also what each layer would predict for the prompt, and how far opening its gates moves that");
+  options.integer(
+      {.name = "--first-words",
+       .value = "N",
+       .text = "Also N short sequences that each begin with another token: is what is said of the "
+               "first token true of any? (default: none)",
+       .low = 2,
+       .high = 100000},
+      target->first_words);
   options.list({.name = "--second",
                 .value = "FILE...",
                 .text = "A second kind of text, code for example, beside the first"},

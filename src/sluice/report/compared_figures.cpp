@@ -24,6 +24,22 @@ std::set<int64_t> gated_layers(const Study& study) {
   return layers;
 }
 
+// A line for each type.
+LineChart type_profiles(const InputTypes& types) {
+  LineChart chart{.title = "mean gate by layer",
+                  .x = {.label = "layer", .ticks = TickValues::Whole},
+                  .y = {.label = "mean gate"}};
+  for (const InputType& type : types.types) {
+    Series series{.name = type.label, .style = style_number(chart.series.size())};
+    for (const auto& [layer, moments] : type.by_layer) {
+      series.x.push_back(static_cast<double>(layer));
+      series.y.push_back(moments.mean());
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
 }  // namespace
 
 ReportFigure input_types_figure(const StudiedModel& model) {
@@ -32,7 +48,7 @@ ReportFigure input_types_figure(const StudiedModel& model) {
   BarGroup means, closed;
   for (const InputType& type : types.types) {
     axis.names.push_back(type.label);
-    const Uncertain mean = mean_of_samples(type.means);
+    const Estimate mean = mean_of_samples(type.means);
     means.values.push_back(mean.value);
     means.low.push_back(mean.ci95 ? mean.ci95->low : kNoValue);
     means.high.push_back(mean.ci95 ? mean.ci95->high : kNoValue);
@@ -45,16 +61,20 @@ ReportFigure input_types_figure(const StudiedModel& model) {
       panel_of(BarChart{.title = "mean gate", .x = axis, .y = {.label = "mean gate"}, .groups = {means}}));
   panels.panels.push_back(panel_of(
       BarChart{.title = "nearly closed", .x = axis, .y = {.label = "share below 0.1"}, .groups = {closed}}));
+  panels.panels.push_back(panel_of(type_profiles(types), 420, 300));
   return {named_for(model, "cross_prompt_comparison"), figure_of(std::move(panels)),
           "Gates on different types of text of the same length.", named_for(model, "input_types")};
 }
 
-ReportFigure second_text_figure(const StudiedModel& model) {
-  const GateMeasure &first = *model.look.output_gate(), &second = *model.second->output_gate();
+ReportFigure second_text_figure(const StudiedModel& model, const GateMeasure& first,
+                                const GateMeasure& second) {
   const auto means = [](const GateMeasure& gate) {
     return by_layer(gate.layers, [](const GateLayer& layer) { return layer.values.moments().mean(); });
   };
-  Panels panels{.columns = 2, .caption = {counted(model)}};
+  Panels panels{.columns = 2,
+                .caption = {fmt::format("First text: {} Second: {} tokens in {} sequences of {}.",
+                                        counted(model, first), model.second->tokens, model.second->sequences,
+                                        model.second->length)}};
   panels.panels.push_back(panel_of(BarChart{.title = "mean gate by layer",
                                             .x = layer_axis(first.layers),
                                             .y = {.label = "mean gate"},
@@ -66,8 +86,8 @@ ReportFigure second_text_figure(const StudiedModel& model) {
                  .y_label = "text",
                  .ridges = {{"first", bins_of(first.values())}, {"second", bins_of(second.values())}},
                  .height = RidgeHeight::Common}));
-  return {named_for(model, "second_text"), figure_of(std::move(panels)),
-          "The same gates on a second kind of text."};
+  return {named_for(model, first, "second_text"), figure_of(std::move(panels)),
+          "The same gates on a second kind of text.", named_for(model, first, "second_text")};
 }
 
 ReportFigure compared_gates_figure(const Study& study) {

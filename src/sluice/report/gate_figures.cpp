@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <span>
 
 #include "sluice/plot/bar_chart.h"
 #include "sluice/plot/heat_map.h"
@@ -14,6 +13,74 @@
 #include "sluice/report/look_figures.h"
 
 namespace sluice {
+namespace {
+
+// First token against others by layer: means beside each other, and how many times the one is the other.
+Figure first_token_panels(const GateMeasure& gate, std::string caption) {
+  const auto& layers = gate.layers;
+  Panels panels{.columns = 2, .caption = {std::move(caption)}};
+  panels.panels.push_back(panel_of(BarChart{
+      .title = "mean gate",
+      .x = layer_axis(layers),
+      .y = {.label = "mean gate"},
+      .groups = {{.name = "first token",
+                  .values = by_layer(layers, [](const GateLayer& l) { return l.first.mean(); })},
+                 {.name = "other tokens",
+                  .values = by_layer(layers, [](const GateLayer& l) { return l.others.mean(); })}}}));
+  BarGroup ratios;
+  for (const GateLayer& layer : layers) {
+    const auto& [value, ci95] = layer.first_ratio;
+    ratios.values.push_back(value);
+    ratios.low.push_back(ci95 ? ci95->low : kNoValue);
+    ratios.high.push_back(ci95 ? ci95->high : kNoValue);
+  }
+  panels.panels.push_back(panel_of(BarChart{.title = "how much more open the others are",
+                                            .x = layer_axis(layers),
+                                            .y = {.label = "others / first"},
+                                            .groups = {ratios}}));
+  return figure_of(std::move(panels));
+}
+
+// By layer and position. Position 0 stands alone, since it differs; the others lie in equal parts.
+HeatMap position_map(const GateMeasure& gate, size_t positions) {
+  constexpr size_t kMostParts = 64;
+  const size_t step = std::max<size_t>(1, (positions + kMostParts - 2) / kMostParts);
+  HeatMap map{.title = "by layer",
+              .rows = gate.layers.size(),
+              .x = {.label = "position in the sequence"},
+              .y = layer_axis(gate.layers),
+              .color = {.label = "mean gate"},
+              .numbers = CellNumbers::None};
+  map.x.names.emplace_back("0");
+  for (size_t begin = 1; begin < positions; begin += step) map.x.names.push_back(std::to_string(begin));
+  map.columns = map.x.names.size();
+  for (const GateLayer& layer : gate.layers) {
+    map.values.push_back(layer.by_position.front().mean());
+    for (size_t begin = 1; begin < positions; begin += step) {
+      Moments part;
+      for (size_t i = begin; i < std::min(begin + step, positions); ++i) part.add(layer.by_position[i]);
+      map.values.push_back(part.mean());
+    }
+  }
+  return map;
+}
+
+double closed_share(const GateLayer& layer, size_t head) {
+  const std::vector<Moments> channels = layer.all_channels();
+  const auto width = static_cast<size_t>(layer.width);
+  return share_of(sets_of(std::span(channels).subspan(head * width, width)).closed);
+}
+
+// From the first to the last: shapes change most at both ends.
+std::vector<size_t> depths(size_t layers) {
+  constexpr size_t kShown = 4;
+  std::vector<size_t> shown;
+  const size_t count = std::min(kShown, layers);
+  for (size_t i = 0; i < count; ++i) shown.push_back(count == 1 ? 0 : i * (layers - 1) / (count - 1));
+  return shown;
+}
+
+}  // namespace
 
 ReportFigure gate_distribution_figure(const StudiedModel& model, const GateMeasure& gate) {
   const Distribution values = gate.values();
@@ -54,32 +121,22 @@ ReportFigure head_map_figure(const StudiedModel& model, const GateMeasure& gate)
 }
 
 ReportFigure first_token_figure(const StudiedModel& model, const GateMeasure& gate) {
-  const auto& layers = gate.layers;
-  Panels panels{.columns = 2, .caption = {counted(model, gate)}};
-  panels.panels.push_back(panel_of(BarChart{
-      .title = "mean gate",
-      .x = layer_axis(layers),
-      .y = {.label = "mean gate"},
-      .groups = {{.name = "first token",
-                  .values = by_layer(layers, [](const GateLayer& l) { return l.first.mean(); })},
-                 {.name = "other tokens",
-                  .values = by_layer(layers, [](const GateLayer& l) { return l.others.mean(); })}}}));
-  BarGroup ratios;
-  for (const GateLayer& layer : layers) {
-    const Uncertain ratio = first_token_ratio(layer);
-    ratios.values.push_back(ratio.value);
-    ratios.low.push_back(ratio.ci95 ? ratio.ci95->low : kNoValue);
-    ratios.high.push_back(ratio.ci95 ? ratio.ci95->high : kNoValue);
-  }
-  panels.panels.push_back(panel_of(BarChart{.title = "how much more open the others are",
-                                            .x = layer_axis(layers),
-                                            .y = {.label = "others / first"},
-                                            .groups = {ratios}}));
   return {
-      named_for(model, gate, "first_token_comparison"), figure_of(std::move(panels)),
+      named_for(model, gate, "first_token_comparison"), first_token_panels(gate, counted(model, gate)),
       "Gates at the first token of each sequence against those at all others; right with 95 % intervals over "
       "sequences.",
       named_for(model, gate, "gates_by_layer")};
+}
+
+ReportFigure first_words_figure(const StudiedModel& model, const GateMeasure& gate) {
+  const Look& look = *model.first_words;
+  return {
+      named_for(model, gate, "first_words"),
+      first_token_panels(gate, fmt::format("Gate {} of {}: {} sequences of {} tokens, each beginning with "
+                                           "another token.",
+                                           gate.position, model.name, look.sequences, look.length)),
+      "The same with as many different first tokens as there are sequences.",
+      named_for(model, gate, "first_words")};
 }
 
 ReportFigure layer_distributions_figure(const StudiedModel& model, const GateMeasure& gate) {
@@ -87,8 +144,8 @@ ReportFigure layer_distributions_figure(const StudiedModel& model, const GateMea
   BoxChart boxes{.title = "by layer", .x = layer_axis(layers), .y = {.label = "gate"}, .groups = {{}}};
   for (const GateLayer& layer : layers) boxes.groups.front().boxes.push_back(box_of(layer.values));
   RidgeChart ridges{.title = "shapes by depth", .x = {.label = "gate"}, .y_label = "layer"};
-  for (const int64_t index : spread_layers(std::ssize(layers))) {
-    const GateLayer& layer = layers[static_cast<size_t>(index)];
+  for (const size_t index : depths(layers.size())) {
+    const GateLayer& layer = layers[index];
     ridges.ridges.push_back({std::to_string(layer.layer), bins_of(layer.values)});
   }
   Panels panels{.columns = 2, .caption = {counted(model, gate)}};
@@ -101,24 +158,25 @@ ReportFigure layer_distributions_figure(const StudiedModel& model, const GateMea
 }
 
 ReportFigure gate_by_position_figure(const StudiedModel& model, const GateMeasure& gate) {
+  Series series{.name = "all layers", .style = style_number(0)};
+  const size_t positions = gate.layers.front().by_position.size();
+  for (size_t i = 0; i < positions; ++i) {
+    Moments all;
+    for (const GateLayer& layer : gate.layers) all.add(layer.by_position[i]);
+    series.x.push_back(static_cast<double>(i));
+    series.y.push_back(all.mean());
+  }
   LineChart chart{.title = "mean gate by position",
                   .x = {.label = "position in the sequence"},
-                  .y = {.label = "mean gate"}};
-  const auto add = [&](const std::string& name, const std::vector<Moments>& positions, size_t style) {
-    Series series{.name = name, .style = style_number(style)};
-    for (size_t i = 0; i < positions.size(); ++i) {
-      series.x.push_back(static_cast<double>(i));
-      series.y.push_back(positions[i].mean());
-    }
-    chart.series.push_back(std::move(series));
-  };
-  std::vector<Moments> all(gate.layers.front().by_position.size());
-  for (const GateLayer& layer : gate.layers)
-    for (size_t i = 0; i < all.size(); ++i) all[i].add(layer.by_position[i]);
-  add("all layers", all, 0);
-  Panel panel = panel_of(std::move(chart), 640, 300);
-  return {named_for(model, gate, "gate_by_position"), figure_of(std::move(panel), {counted(model, gate)}),
-          "The mean gate over all layers at each position.", named_for(model, gate, "gates_by_position")};
+                  .y = {.label = "mean gate"},
+                  .series = {std::move(series)}};
+  Panels panels{.columns = 1, .caption = {counted(model, gate)}};
+  panels.panels.push_back(panel_of(std::move(chart), 640, 300));
+  panels.panels.push_back(panel_of(position_map(gate, positions)));
+  return {named_for(model, gate, "gate_by_position"), figure_of(std::move(panels)),
+          "The mean gate at each position: over all layers, and of each layer, positions that lie together "
+          "as one.",
+          named_for(model, gate, "gates_by_position")};
 }
 
 ReportFigure channel_figure(const StudiedModel& model, const GateMeasure& gate) {
@@ -132,66 +190,17 @@ ReportFigure channel_figure(const StudiedModel& model, const GateMeasure& gate) 
     chart.groups[1].values.push_back(share_of(sets.open));
     chart.groups[2].values.push_back(share_of(sets.dynamic));
   }
+  HeatMap map = head_map(gate.layers, static_cast<size_t>(gate.layers.front().heads), closed_share);
+  map.title = "always closed by layer and head";
+  map.color = {.label = "share of channels", .extent = kUnitExtent};
+  Panels panels{.columns = 1, .caption = {counted(model, gate)}};
+  panels.panels.push_back(panel_of(std::move(chart)));
+  panels.panels.push_back(panel_of(std::move(map)));
   return {
-      named_for(model, gate, "dimension_behaviour"),
-      figure_of(panel_of(std::move(chart)), {counted(model, gate)}),
+      named_for(model, gate, "dimension_behaviour"), figure_of(std::move(panels)),
       "Channels whose mean gate is below 0.1, above 0.9, and those whose variance is above 0.01 (a channel "
       "may be of two kinds).",
       named_for(model, gate, "channels_by_layer")};
-}
-
-ReportFigure sparsity_figure(const StudiedModel& model) {
-  const auto& layers = model.look.sparsity;
-  BarChart chart{
-      .title = "values of attention's output below 0.01",
-      .x = layer_axis(layers),
-      .y = {.label = "share"},
-      .groups = {{.name = "before the gate"}, {.name = "after it"}, {.name = "with the head's mean gate"}}};
-  for (const SparsityLayer& layer : layers) {
-    chart.groups[0].values.push_back(layer.shares_before().front());
-    chart.groups[1].values.push_back(layer.shares_after().front());
-    chart.groups[2].values.push_back(
-        layer.shares_with_means(output_gate_means(model.look, layer.layer)).front());
-  }
-  return {named_for(model, "sparsity"), figure_of(panel_of(std::move(chart)), {counted(model)}),
-          "What the gate makes nearly nothing, beside what its mean alone would.",
-          named_for(model, "sparsity")};
-}
-
-ReportFigure relations_figure(const StudiedModel& model) {
-  const auto& layers = model.look.relations;
-  HeatMap map{.title = "what goes with an open gate",
-              .rows = layers.size(),
-              .columns = kGateRelations,
-              .x = {.label = "correlation of the gate with", .names = {}},
-              .y = layer_axis(layers),
-              .color = {.label = "correlation", .map = ColorMap::Diverging}};
-  for (size_t i = 0; i < kGateRelations; ++i) map.x.names.push_back(words_of(static_cast<GateRelation>(i)));
-  for (const GateLayerRelations& layer : layers) {
-    for (size_t i = 0; i < kGateRelations; ++i) {
-      Moments mean;
-      for (const GateHeadRelations& head : layer.by_head) {
-        const double r = head.correlation(static_cast<GateRelation>(i));
-        if (std::isfinite(r)) mean.add(r);
-      }
-      map.values.push_back(mean.count == 0 ? kNoValue : mean.mean());
-    }
-  }
-  return {named_for(model, "gate_relations"), figure_of(panel_of(std::move(map)), {counted(model)}),
-          "Pearson correlation, mean over the heads of a layer.", named_for(model, "gate_relations")};
-}
-
-ReportFigure gate_over_sink_figure(const StudiedModel& model) {
-  const auto& layers = model.look.relations;
-  HeatMap map =
-      head_map(layers, layers.front().by_head.size(), [](const GateLayerRelations& layer, size_t h) {
-        return layer.by_head[h].correlation(GateRelation::KeyAttention);
-      });
-  map.title = fmt::format("gate against attention on key {}", model.look.key);
-  map.color = {.label = "correlation", .map = ColorMap::Diverging, .extent = {.low = -1, .high = 1}};
-  return {named_for(model, "gate_over_sink"), figure_of(panel_of(std::move(map)), {counted(model)}),
-          "At the same query and head: below zero the gate closes where attention goes to that key.",
-          named_for(model, "gate_relations")};
 }
 
 }  // namespace sluice

@@ -34,7 +34,7 @@ std::string cell_html(const TableCell& cell, const TableColumn& column) {
   if (const std::string value = sort_value(cell); !value.empty())
     html += fmt::format(" data-value=\"{}\"", value);
   std::string text = escaped_markup(cell_text(cell, column));
-  if (std::holds_alternative<Estimate>(cell))
+  if (interval_of(cell) != nullptr)
     text.replace(text.find(" ["), 1, " <span class=\"interval\">").append("</span>");
   return html + ">" + text + "</td>";
 }

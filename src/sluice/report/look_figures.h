@@ -14,8 +14,11 @@ enum class MapScale { Linear, Log, WithoutFirst };
 ReportFigure gate_distribution_figure(const StudiedModel& model, const GateMeasure& gate);
 ReportFigure head_map_figure(const StudiedModel& model, const GateMeasure& gate);
 ReportFigure first_token_figure(const StudiedModel& model, const GateMeasure& gate);
+ReportFigure first_words_figure(const StudiedModel& model, const GateMeasure& gate);  // of model.first_words
 ReportFigure layer_distributions_figure(const StudiedModel& model, const GateMeasure& gate);
 ReportFigure gate_by_position_figure(const StudiedModel& model, const GateMeasure& gate);
+ReportFigure second_text_figure(const StudiedModel& model, const GateMeasure& gate,
+                                const GateMeasure& second);
 ReportFigure channel_figure(const StudiedModel& model, const GateMeasure& gate);  // elementwise gates
 
 // Of the gate at g1.
@@ -25,7 +28,7 @@ ReportFigure input_types_figure(const StudiedModel& model);
 ReportFigure relations_figure(const StudiedModel& model);
 ReportFigure gate_over_sink_figure(const StudiedModel& model);
 ReportFigure sparsity_figure(const StudiedModel& model);
-ReportFigure second_text_figure(const StudiedModel& model);
+ReportFigure head_scatter_figure(const StudiedModel& model);
 
 // Of any model.
 ReportFigure attention_maps_figure(const StudiedModel& model, MapScale scale);

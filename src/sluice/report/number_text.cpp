@@ -87,15 +87,16 @@ std::string integer_text(int64_t value) {
 }
 
 std::string number_text(const Estimate& estimate, const NumberFormat& format) {
-  const Interval interval = scaled(estimate.interval, format);
+  if (!estimate.ci95) return number_text(estimate.value, format);
+  const Interval interval = scaled(*estimate.ci95, format);
   return fmt::format("{} [{}, {}]{}", beside(estimate.value * scale_of(format), interval, format),
                      beside(interval.low, interval, format), beside(interval.high, interval, format),
                      unit_of(format));
 }
 
 std::string value_text(const Estimate& estimate, const NumberFormat& format) {
-  return beside(estimate.value * scale_of(format), scaled(estimate.interval, format), format) +
-         unit_of(format);
+  if (!estimate.ci95) return number_text(estimate.value, format);
+  return beside(estimate.value * scale_of(format), scaled(*estimate.ci95, format), format) + unit_of(format);
 }
 
 std::string interval_text(const Interval& interval, const NumberFormat& format) {

@@ -6,19 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "sluice/eval/bootstrap.h"
+#include "sluice/eval/estimate.h"
 
 namespace sluice {
-
-// A value with its 95 % interval.
-struct Estimate {
-  double value = 0;
-  Interval interval = {};
-
-  bool operator==(const Estimate& other) const {
-    return value == other.value && interval.low == other.interval.low && interval.high == other.interval.high;
-  }
-};
 
 enum class NumberStyle { Significant, Fixed, Percent };
 enum class NumberSign { IfNegative, Always };  // Always: for differences
@@ -38,7 +28,7 @@ std::string number_text(double value, const NumberFormat& format = {});
 std::string integer_text(int64_t value);
 
 // "2.496 [2.484, 2.508]": two significant digits of half the interval's width, and the value to the same
-// place.
+// place. Without an interval the value alone.
 std::string number_text(const Estimate& estimate, const NumberFormat& format = {});
 
 // The value alone, and its interval alone ("2.484 to 2.508"), with those digits; for sentences.

@@ -41,7 +41,7 @@ Difference pair_difference(const NurseryResult& result, const NurseryFigure& fig
 
 // "0.237, 5.6 times as much"
 std::string times_floor(const Look& look) {
-  return fmt::format("{:.3f}, {:.1f} times as much", sink(look).value, sink(look).value / look.key_floor);
+  return fmt::format("{:.3f}, {:.1f} times as much", look.sink.value, look.sink.value / look.key_floor);
 }
 
 // "baseline 0.998 and headwise 0.996"
@@ -123,7 +123,7 @@ bool counts(const NurseryResult& result) {
 }
 
 bool has_sink(const Look& look) {
-  const Uncertain measured = sink(look);
+  const Estimate measured = look.sink;
   const double low = measured.ci95 ? measured.ci95->low : measured.value;
   return low >= NurseryLimits::kSinkTimes * look.key_floor;
 }

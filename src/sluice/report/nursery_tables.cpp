@@ -44,7 +44,7 @@ TableColumn as_difference(TableColumn column) {
 TableCell seeds_cell(const std::optional<MeanInterval>& mean) {
   if (!mean) return Missing{};
   if (!mean->half_width) return mean->mean;
-  return Estimate{mean->mean, {mean->mean - *mean->half_width, mean->mean + *mean->half_width}};
+  return Estimate{mean->mean, Interval{mean->mean - *mean->half_width, mean->mean + *mean->half_width}};
 }
 
 double strongest_head(const Look& look) {
@@ -61,11 +61,11 @@ std::vector<TableCell> nursery_model_row(const NurseryModel& model, const Studie
           model.outcome.validation->loss,
           model.score.copy_accuracy,
           model.score.excess(),
-          cell_of(sink(look)),
+          look.sink,
           look.key_floor,
           strongest_head(look),
-          cell_of(largest_activation(look.activations.front())),
-          look.gates.empty() ? TableCell(Missing{}) : cell_of(gate_mean(look.gates.front()))};
+          look.activations.front().of_sequences,
+          look.gates.empty() ? TableCell(Missing{}) : TableCell(look.gates.front().mean)};
 }
 
 }  // namespace

@@ -29,11 +29,11 @@ ordered_json json_of_model(const NurseryModel& model, const StudiedModel& studie
   json["score"] = to_json(model.score);
   json["sequences"] = look.sequences;
   json["length"] = look.length;
-  json["sink"] = to_json(sink(look));
+  json["sink"] = to_json(look.sink);
   json["sink_floor"] = look.key_floor;
   json["layers"] = attention_of(look);
-  json["max_activation"] = to_json(largest_activation(look.activations.front()));
-  if (!look.gates.empty()) json["gate_mean"] = to_json(gate_mean(look.gates.front()));
+  json["max_activation"] = to_json(look.activations.front().of_sequences);
+  if (!look.gates.empty()) json["gate_mean"] = to_json(look.gates.front().mean);
   json["timing"] = timing_json(model.outcome);
   return json;
 }

@@ -20,8 +20,9 @@ struct CellJson {
   ordered_json operator()(int64_t value) const { return value; }
   ordered_json operator()(double value) const { return finite_or_null(value); }
   ordered_json operator()(const Estimate& estimate) const {
+    if (!estimate.ci95) return finite_or_null(estimate.value);
     return {{"value", finite_or_null(estimate.value)},
-            {"interval", {finite_or_null(estimate.interval.low), finite_or_null(estimate.interval.high)}}};
+            {"interval", {finite_or_null(estimate.ci95->low), finite_or_null(estimate.ci95->high)}}};
   }
 };
 

@@ -17,7 +17,7 @@ constexpr size_t kMostCurves = 50;  // beyond, no eye can follow
 TableCell cell_of(const std::optional<MeanInterval>& mean) {
   if (!mean) return Missing{};
   if (!mean->half_width) return mean->mean;
-  return Estimate{mean->mean, {mean->mean - *mean->half_width, mean->mean + *mean->half_width}};
+  return Estimate{mean->mean, Interval{mean->mean - *mean->half_width, mean->mean + *mean->half_width}};
 }
 
 TableColumn column_of(const SweepColumn& column) {

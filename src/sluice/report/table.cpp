@@ -40,13 +40,13 @@ std::string csv_key(const TableColumn& column) {
 
 bool has_intervals(const Table& table, size_t column) {
   return std::ranges::any_of(table.rows,
-                             [&](const auto& row) { return std::holds_alternative<Estimate>(row[column]); });
+                             [&](const auto& row) { return interval_of(row[column]) != nullptr; });
 }
 
 std::string csv_interval(const TableCell& cell) {
-  const auto* estimate = std::get_if<Estimate>(&cell);
-  if (estimate == nullptr) return ",,";
-  return fmt::format(",{},{}", exact_text(estimate->interval.low), exact_text(estimate->interval.high));
+  const Interval* interval = interval_of(cell);
+  if (interval == nullptr) return ",,";
+  return fmt::format(",{},{}", exact_text(interval->low), exact_text(interval->high));
 }
 
 }  // namespace
@@ -55,6 +55,11 @@ bool is_missing(const TableCell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) return !std::isfinite(*number);
   if (const auto* estimate = std::get_if<Estimate>(&cell)) return !std::isfinite(estimate->value);
   return std::holds_alternative<Missing>(cell);
+}
+
+const Interval* interval_of(const TableCell& cell) {
+  const auto* estimate = std::get_if<Estimate>(&cell);
+  return estimate != nullptr && estimate->ci95 ? &*estimate->ci95 : nullptr;
 }
 
 std::string cell_text(const TableCell& cell, const TableColumn& column) {

@@ -44,6 +44,9 @@ struct Table {
 
 bool is_missing(const TableCell& cell);
 
+// Null if the cell has none.
+const Interval* interval_of(const TableCell& cell);
+
 // As people read it.
 std::string cell_text(const TableCell& cell, const TableColumn& column);
 

@@ -1,0 +1,28 @@
+// What the tables of a look share: columns with their formats, cells of a distribution.
+#pragma once
+
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "sluice/analysis/distribution.h"
+#include "sluice/report/table.h"
+
+namespace sluice {
+
+inline constexpr NumberFormat kFourDecimals{.style = NumberStyle::Fixed, .digits = 4};
+
+TableColumn text_column(std::string name);
+TableColumn share_column(std::string name, std::string note = "");
+TableColumn number_column(std::string name, std::string note = "");
+
+// From the mean to the bimodality.
+std::vector<TableColumn> distribution_columns();
+std::vector<TableCell> distribution_cells(const Distribution& values);
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T> from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace sluice
