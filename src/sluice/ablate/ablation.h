@@ -64,14 +64,14 @@ struct RunEffect {
   int64_t tokens = 0;                 // predicted in them
   std::vector<double> by_chunk = {};  // change of nll per token, by round
 
-  Estimate nll = {};                     // change per token, 95 % bootstrap of pairs
+  Estimate nll = {};                      // change per token, 95 % bootstrap of pairs
   std::optional<Interval> sequence = {};  // of the same: holds at every time of stopping and for all runs
   double ppl = 0;                         // of the broken model on these chunks
-  Estimate ppl_ratio = {};               // broken / unbroken
+  Estimate ppl_ratio = {};                // broken / unbroken
   double kl = 0;                          // KL(unbroken || broken) per token
   double changed_top1 = 0;                // share of tokens whose likeliest successor is another one
   Estimate sink = {}, activation = {};  // changes of attention on the first token, of the largest activation
-  double p = 1, corrected_p = 1;         // that nothing changed; corrected by Holm over all runs
+  double p = 1, corrected_p = 1;        // that nothing changed; corrected by Holm over all runs
   RunVerdict verdict = RunVerdict::Undecided;
   bool finite = true;  // false: the likelihood of a chunk was not; then it is worse, and the figures are NaN
 };

@@ -131,9 +131,11 @@ Command bench_command() {
                    "sluice bench decode path/to/model --dtype int8",
                    "sluice bench look path/to/model --dtype bf16",
                    "sluice bench ablate path/to/model --dtype bf16 --layers-only --naive-runs 4",
-                   "sluice bench explore path/to/model", "sluice bench train --json", "sluice bench train tiny-elementwise --set batch_tokens=8192",
+                   "sluice bench explore path/to/model", "sluice bench train --json",
+                   "sluice bench train tiny-elementwise --set batch_tokens=8192",
                    "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
-      .dtype = {.text = "Compute in f32 or bf16, for prefill, decode, look and explore also int8 (default: bf16 in gemm, "
+      .dtype = {.text = "Compute in f32 or bf16, for prefill, decode, look and explore also int8 (default: "
+                        "bf16 in gemm, "
                         "attention, ops, moe, train and neighbour, else f32)",
                 .words = {"f32", "bf16", "int8"}},
       .declare = [](Options& options) -> Action {

@@ -1,6 +1,6 @@
 // What each kind of change makes of the rows of one sequence.
-// Shapes: T tokens, H heads, C channels of each. A value without heads has one. Where a value has experts, they
-// stand in the place of heads, or of channels if there is one value for each; elsewhere all are meant.
+// Shapes: T tokens, H heads, C channels of each. A value without heads has one. Where a value has experts,
+// they stand in the place of heads, or of channels if there is one value for each; elsewhere all are meant.
 #include <cmath>
 
 #include "sluice/base/crc32c.h"

@@ -48,9 +48,9 @@ struct Intervention {
   bool takes_from(const TapName& name) const;
 };
 
-// "TAP CHANGE [heads=SET] [channels=SET] [experts=SET] [positions=SET]" with CHANGE one of set=X, scale=X, shift=X,
-// mean, head-mean, layer-mean, overall-mean, shuffle, shuffle=SEED, invert, noise=X, noise=X,SEED. Usage error if
-// it is not that, or names what the model does not have.
+// "TAP CHANGE [heads=SET] [channels=SET] [experts=SET] [positions=SET]" with CHANGE one of set=X, scale=X,
+// shift=X, mean, head-mean, layer-mean, overall-mean, shuffle, shuffle=SEED, invert, noise=X, noise=X,SEED.
+// Usage error if it is not that, or names what the model does not have.
 Intervention parse_intervention(std::string_view text, const ModelConfig& config);
 std::vector<Intervention> parse_interventions(std::span<const std::string> texts, const ModelConfig& config);
 
@@ -60,8 +60,8 @@ struct SequenceRows {
   float* first = nullptr;  // [length, heads, channels]
   int64_t length = 0, heads = 1, channels = 0;
   bool has_heads = false;  // or experts, in their place; else the one head is none
-  int64_t past = 0;      // the position of the first row
-  int64_t sequence = 0;  // its number in the text: draws of Shuffle and Noise depend on it
+  int64_t past = 0;        // the position of the first row
+  int64_t sequence = 0;    // its number in the text: draws of Shuffle and Noise depend on it
 };
 
 // Changes them in place. Whether there was a token to change.

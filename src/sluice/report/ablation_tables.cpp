@@ -103,8 +103,8 @@ Table ablated_models(const AblationResult& result) {
       const auto all = static_cast<double>(text.chunks * std::ssize(text.effects));
       table.rows.push_back({model.name, text.name, model.parameters, std::ssize(text.effects),
                             std::ssize(text.base_by_chunk), text.chunks,
-                            Estimate{text.base.ppl, text.base.ci95}, text.base_sink,
-                            text.base_activation, static_cast<double>(seen) / all});
+                            Estimate{text.base.ppl, text.base.ci95}, text.base_sink, text.base_activation,
+                            static_cast<double>(seen) / all});
     }
   }
   return table;
@@ -219,12 +219,10 @@ Table estimates_table(const AblatedModel& model) {
     const std::string action(name_of(of.action)), method(name_of(of.method));
     for (const LayerEstimate& layer : of.layers) {
       table.rows.push_back({action, method, layer.layer, Missing{},
-                            Estimate{layer.whole.nll, layer.whole.ci95},
-                            measured(of, layer.layer, {})});
+                            Estimate{layer.whole.nll, layer.whole.ci95}, measured(of, layer.layer, {})});
       for (int64_t head = 0; head < std::ssize(layer.heads); ++head) {
         const EstimatedEffect& effect = layer.heads[static_cast<size_t>(head)];
-        table.rows.push_back({action, method, layer.layer, head,
-                              Estimate{effect.nll, effect.ci95},
+        table.rows.push_back({action, method, layer.layer, head, Estimate{effect.nll, effect.ci95},
                               measured(of, layer.layer, head)});
       }
     }
