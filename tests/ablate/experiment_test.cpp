@@ -73,7 +73,7 @@ TEST_F(ExperimentFiles, count_copies_of_copied_text_alone) {
   EXPECT_NE(refusal(json).find("solved"), std::string::npos) << refusal(json);
 }
 
-MeasuredRun run_of(const std::string& variant, int seed, double loss) {
+MeasuredTraining run_of(const std::string& variant, int seed, double loss) {
   return {.variant = variant, .seed = seed, .validation_loss = loss, .copy_accuracy = 1};
 }
 
@@ -90,7 +90,7 @@ ExperimentResult losses(const std::vector<double>& base, const std::vector<doubl
 }
 
 PlannedDifference loss_difference(const ExperimentResult& result) {
-  return planned_difference(result, "b", &MeasuredRun::validation_loss);
+  return planned_difference(result, "b", &MeasuredTraining::validation_loss);
 }
 
 TEST(PlannedDifference, before_the_first_look_is_none) {
@@ -133,7 +133,7 @@ TEST_F(ExperimentFiles, train_measure_and_go_on) {
   ASSERT_EQ(result.runs.size(), 4U);
   EXPECT_EQ(result.planned, 4);
   EXPECT_EQ(result.steps, 2);
-  for (const MeasuredRun& run : result.runs) {
+  for (const MeasuredTraining& run : result.runs) {
     EXPECT_GT(run.sink, 0) << run.variant;
     EXPECT_LT(run.copy_accuracy, 0.5) << "nothing is learnt in two steps";
     EXPECT_EQ(std::isfinite(run.gate_mean), run.variant == "nursery-headwise");

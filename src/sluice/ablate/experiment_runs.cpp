@@ -22,12 +22,12 @@ constexpr int64_t kMeasuredSequences = 200;  // held-out, of a run
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 constexpr ExperimentFigure kExperimentFigures[] = {
-    {"validation_loss", "validation loss", &MeasuredRun::validation_loss, 4, true},
-    {"sink", "sink", &MeasuredRun::sink, 4, true},
-    {"max_activation", "largest activation", &MeasuredRun::max_activation, 2, true},
-    {"copy_accuracy", "copied right", &MeasuredRun::copy_accuracy, 4, false},
-    {"excess", "excess", &MeasuredRun::excess, 4, false},
-    {"gate_mean", "mean gate", &MeasuredRun::gate_mean, 4, false}};
+    {"validation_loss", "validation loss", &MeasuredTraining::validation_loss, 4, true},
+    {"sink", "sink", &MeasuredTraining::sink, 4, true},
+    {"max_activation", "largest activation", &MeasuredTraining::max_activation, 2, true},
+    {"copy_accuracy", "copied right", &MeasuredTraining::copy_accuracy, 4, false},
+    {"excess", "excess", &MeasuredTraining::excess, 4, false},
+    {"gate_mean", "mean gate", &MeasuredTraining::gate_mean, 4, false}};
 
 // What is measured of a run that came to its end: its last weights, on the text that it kept out.
 struct RunMeasurement {
@@ -43,7 +43,7 @@ struct RunMeasurement {
     return std::move(study_models(engine, request, control).models.front().look);
   }
 
-  void add_score(MeasuredRun& run, const fs::path& weights) const {
+  void add_score(MeasuredTraining& run, const fs::path& weights) const {
     if (experiment.text.kind != ExperimentText::Kind::Backcopy) return;
     const LoadedModel model(engine, weights);
     const BackcopyScore score = score_backcopy(model, {.seed = experiment.text.seed}, control);
@@ -52,7 +52,7 @@ struct RunMeasurement {
   }
 };
 
-MeasuredRun unmeasured(const SweepVariant& variant, const SweepRun& run) {
+MeasuredTraining unmeasured(const SweepVariant& variant, const SweepRun& run) {
   return {.variant = variant.point.name(),
           .seed = run.seed,
           .diverged = !run.outcome,
@@ -74,7 +74,7 @@ void measure_runs(const RunMeasurement& measurement, const SweepResult& sweep, E
     for (const SweepRun& run : variant.runs) {
       measurement.control.stop_if_cancelled();
       measurement.control.report("runs measured", std::ssize(result.runs), result.planned);
-      MeasuredRun measured = unmeasured(variant, run);
+      MeasuredTraining measured = unmeasured(variant, run);
       if (run.outcome) {
         const fs::path weights = run.directory / "latest";
         const Look look = measurement.look_at(weights);
@@ -95,7 +95,7 @@ void measure_runs(const RunMeasurement& measurement, const SweepResult& sweep, E
   }
 }
 
-SweepRequest sweep_of(const ExperimentRequest& request, const PreparedText& text) {
+SweepRequest sweep_of(const ExperimentRequest& request, const ExperimentTokens& text) {
   return {.config = request.experiment.run,
           .changes = request.experiment.changes,
           .axes = request.experiment.axes,
@@ -114,14 +114,14 @@ struct SeedPair {
 };
 
 std::vector<SeedPair> seed_pairs(const ExperimentResult& result, const std::string& variant,
-                                 double MeasuredRun::*value) {
+                                 double MeasuredTraining::*value) {
   std::vector<SeedPair> pairs;
-  const auto counted = [&](const MeasuredRun& run) {
+  const auto counted = [&](const MeasuredTraining& run) {
     return run_counts(result.experiment, run) && std::isfinite(run.*value);
   };
-  for (const MeasuredRun& run : result.runs) {
+  for (const MeasuredTraining& run : result.runs) {
     if (run.variant != variant || !counted(run)) continue;
-    for (const MeasuredRun& base : result.runs)
+    for (const MeasuredTraining& base : result.runs)
       if (base.variant == result.variants.front() && base.seed == run.seed && counted(base))
         pairs.push_back({run.seed, run.*value - base.*value});
   }
@@ -135,14 +135,14 @@ std::span<const ExperimentFigure> experiment_figures() {
   return kExperimentFigures;
 }
 
-bool run_counts(const Experiment& experiment, const MeasuredRun& run) {
+bool run_counts(const Experiment& experiment, const MeasuredTraining& run) {
   return !run.diverged && (!experiment.solved || run.copy_accuracy >= *experiment.solved);
 }
 
 std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, const std::string& variant,
-                                              double MeasuredRun::*value) {
+                                              double MeasuredTraining::*value) {
   std::vector<double> values;
-  for (const MeasuredRun& run : result.runs)
+  for (const MeasuredTraining& run : result.runs)
     if (run.variant == variant && run_counts(result.experiment, run) && std::isfinite(run.*value))
       values.push_back(run.*value);
   if (values.empty()) return {};
@@ -150,7 +150,7 @@ std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, co
 }
 
 PlannedDifference planned_difference(const ExperimentResult& result, const std::string& variant,
-                                     double MeasuredRun::*value) {
+                                     double MeasuredTraining::*value) {
   const std::vector<SeedPair> pairs = seed_pairs(result, variant, value);
   PlannedDifference planned{.pairs = std::ssize(pairs)};
   for (const ExperimentLook& look : result.experiment.looks)
@@ -168,7 +168,7 @@ PlannedDifference planned_difference(const ExperimentResult& result, const std::
 ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request, const JobControl& control,
                                 const SweepObserver& observer) {
   const Experiment& experiment = request.experiment;
-  const PreparedText text = prepare_text(experiment.text, request.home, engine.threads(), control);
+  const ExperimentTokens text = prepare_text(experiment.text, request.home, engine.threads(), control);
   const SweepResult sweep = run_sweep(engine, sweep_of(request, text), control, observer);
   if (sweep.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted,
@@ -185,7 +185,7 @@ ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request
 
 ordered_json to_json(const ExperimentResult& result) {
   ordered_json runs = ordered_json::array();
-  for (const MeasuredRun& run : result.runs) {
+  for (const MeasuredTraining& run : result.runs) {
     ordered_json json = {{"variant", run.variant}, {"seed", run.seed}, {"diverged", run.diverged}};
     for (const ExperimentFigure& figure : kExperimentFigures)
       json[figure.key] = std::isfinite(run.*figure.value) ? ordered_json(run.*figure.value) : nullptr;

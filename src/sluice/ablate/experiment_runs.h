@@ -11,7 +11,7 @@
 namespace sluice {
 
 // Of a run's last weights. NaN stands for what the run does not have.
-struct MeasuredRun {
+struct MeasuredTraining {
   std::string variant;
   int seed = 0;
   bool diverged = false;  // then nothing else was measured
@@ -28,7 +28,7 @@ struct MeasuredRun {
 struct ExperimentFigure {
   const char* key;
   const char* title;
-  double MeasuredRun::*value;
+  double MeasuredTraining::*value;
   int digits;
   bool is_compared;  // with the first variant
 };
@@ -36,21 +36,21 @@ std::span<const ExperimentFigure> experiment_figures();
 
 struct ExperimentResult {
   Experiment experiment;
-  std::vector<std::string> variants = {};  // names, in the order of the grid
-  std::vector<int64_t> parameters = {};    // of each
-  std::vector<MeasuredRun> runs = {};      // that have ended
-  int64_t planned = 0;                     // runs
-  double sink_floor = 0;                   // what uniform attention would put on the first token
-  int64_t steps = 0, tokens = 0;           // of each run
-  double seconds = 0;                      // of training, all runs
+  std::vector<std::string> variants = {};   // names, in the order of the grid
+  std::vector<int64_t> parameters = {};     // of each
+  std::vector<MeasuredTraining> runs = {};  // that have ended
+  int64_t planned = 0;                      // runs
+  double sink_floor = 0;                    // what uniform attention would put on the first token
+  int64_t steps = 0, tokens = 0;            // of each run
+  double seconds = 0;                       // of training, all runs
 };
 
 // A run that did not diverge and, where that is asked, solved its task.
-bool run_counts(const Experiment& experiment, const MeasuredRun& run);
+bool run_counts(const Experiment& experiment, const MeasuredTraining& run);
 
 // Of the runs that count; none if there is none.
 std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, const std::string& variant,
-                                              double MeasuredRun::*value);
+                                              double MeasuredTraining::*value);
 
 // How a variant differs from the first, at the last look that was reached.
 struct PlannedDifference {
@@ -60,7 +60,7 @@ struct PlannedDifference {
                                                 // look. Its interval leaves out the look's error
 };
 PlannedDifference planned_difference(const ExperimentResult& result, const std::string& variant,
-                                     double MeasuredRun::*value);
+                                     double MeasuredTraining::*value);
 
 struct ExperimentRequest {
   Experiment experiment;

@@ -33,14 +33,14 @@ fs::path written_text(const ExperimentText& text, const fs::path& home, const Jo
 
 }  // namespace
 
-PreparedText prepare_text(const ExperimentText& text, const fs::path& home, const Threads& threads,
-                          const JobControl& control) {
+ExperimentTokens prepare_text(const ExperimentText& text, const fs::path& home, const Threads& threads,
+                              const JobControl& control) {
   std::error_code error;
   fs::create_directories(home, error);
   if (error) throw system_failure(home, "cannot create", error);
   const fs::path vocabulary = home / (text.stem() + ".tokenizer.json");
-  PreparedText prepared{.tokens = home / (text.stem() + ".tokens"),
-                        .tokenizer = text.vocabulary == 0 ? "bytes" : vocabulary.string()};
+  ExperimentTokens prepared{.tokens = home / (text.stem() + ".tokens"),
+                            .tokenizer = text.vocabulary == 0 ? "bytes" : vocabulary.string()};
   if (fs::exists(prepared.tokens)) return prepared;
   const fs::path file = written_text(text, home, control);
   if (text.vocabulary != 0)

@@ -10,13 +10,13 @@
 
 namespace sluice {
 
-struct PreparedText {
+struct ExperimentTokens {
   std::filesystem::path tokens;
   std::string tokenizer;  // as Tokenizer::named() takes it
 };
 
 // Bad input, with what to do about it, if a text that is somebody's own is not there.
-PreparedText prepare_text(const ExperimentText& text, const std::filesystem::path& home,
-                          const Threads& threads, const JobControl& control = {});
+ExperimentTokens prepare_text(const ExperimentText& text, const std::filesystem::path& home,
+                              const Threads& threads, const JobControl& control = {});
 
 }  // namespace sluice

@@ -126,6 +126,7 @@ void add_interventions(const LoadedModel& model, const StudyRequest& request, Pr
       calibrated_interventions(model, request.interventions, calibration, control);
   prepared.look.interventions = changes;
   if (prepared.second) prepared.second->interventions = changes;
+  if (prepared.first_words) prepared.first_words->interventions = changes;
   if (prepared.prompt) prepared.prompt->interventions = changes;
 }
 
@@ -137,8 +138,7 @@ PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, con
   PreparedStudy prepared{.look = look_at(request.source, request.chunks)};
   if (request.second) prepared.second = look_at(*request.second, request.second_chunks);
   if (request.first_words > 0 && !model.config().gates.empty()) {
-    prepared.first_words =
-        LookRequest{.text = first_words(prepared.look.text, request.first_words), .interventions = changes};
+    prepared.first_words = LookRequest{.text = first_words(prepared.look.text, request.first_words)};
   }
   prepared.types = prepare_types(model, request, control);
   if (request.prompt) {

@@ -34,7 +34,7 @@ TableColumn figure_column(const ExperimentFigure& figure) {
 }
 
 int64_t runs_that_count(const ExperimentResult& result, const std::string& variant) {
-  return std::ranges::count_if(result.runs, [&](const MeasuredRun& run) {
+  return std::ranges::count_if(result.runs, [&](const MeasuredTraining& run) {
     return run.variant == variant && run_counts(result.experiment, run);
   });
 }
@@ -44,7 +44,7 @@ std::vector<ExperimentFigure> measured_figures(const ExperimentResult& result) {
   std::vector<ExperimentFigure> figures;
   for (const ExperimentFigure& figure : experiment_figures())
     if (std::ranges::any_of(result.runs,
-                            [&](const MeasuredRun& run) { return std::isfinite(run.*figure.value); }))
+                            [&](const MeasuredTraining& run) { return std::isfinite(run.*figure.value); }))
       figures.push_back(figure);
   return figures;
 }
@@ -57,7 +57,7 @@ Table runs_table(const ExperimentResult& result) {
   for (const ExperimentFigure& figure : experiment_figures()) table.columns.push_back(figure_column(figure));
   for (const char* name : {"spikes", "diverged", "counts", "seconds"})
     table.columns.push_back({.name = name});
-  for (const MeasuredRun& run : result.runs) {
+  for (const MeasuredTraining& run : result.runs) {
     std::vector<TableCell> row = {run.variant, int64_t{run.seed}};
     for (const ExperimentFigure& figure : experiment_figures()) row.emplace_back(run.*figure.value);
     for (const int64_t number :
@@ -98,7 +98,7 @@ Table experiment_differences(const ExperimentResult& result) {
     table.columns.back().format.sign = NumberSign::Always;
   }
   for (const std::string& variant : std::span(result.variants).subspan(1)) {
-    const auto pairs = planned_difference(result, variant, &MeasuredRun::validation_loss).difference;
+    const auto pairs = planned_difference(result, variant, &MeasuredTraining::validation_loss).difference;
     std::vector<TableCell> row = {variant, pairs ? pairs->count : 0};
     for (const ExperimentFigure& figure : measured_figures(result))
       if (figure.is_compared)
@@ -125,7 +125,7 @@ Finding experiment_finding(const ExperimentResult& result, const std::string& va
                         .n = planned.difference->count,
                         .counted = "pairs of seeds"};
   if (planned.difference->half_width) difference.interval = around(*planned.difference);
-  if (figure.value == &MeasuredRun::validation_loss) difference.margin = result.experiment.equal_loss;
+  if (figure.value == &MeasuredTraining::validation_loss) difference.margin = result.experiment.equal_loss;
   return finding_of(difference);
 }
 
@@ -193,7 +193,7 @@ Section method_section(const ExperimentResult& result) {
 
 Section result_section(const ExperimentResult& result) {
   const auto uncounted = std::ranges::count_if(
-      result.runs, [&](const MeasuredRun& run) { return !run_counts(result.experiment, run); });
+      result.runs, [&](const MeasuredTraining& run) { return !run_counts(result.experiment, run); });
   Section section{.title = "Result"};
   section.blocks = {
       Paragraph{fmt::format("{} of {} planned runs have ended, {} of them do not count. {:.1f} hours "

@@ -80,7 +80,6 @@ Subject read_completion_subject(const Json& json, ExplorerState& state) {
   if (!json.contains("interventions")) return subject;
   for (const Json& text : json.at("interventions").array()) subject.change_texts.push_back(text.text());
   subject.interventions = parse_interventions(subject.change_texts, subject.model->known_config());
-  Intervener(subject.interventions).check_needs_no_later_tokens();
   return subject;
 }
 

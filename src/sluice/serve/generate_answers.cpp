@@ -28,7 +28,6 @@ WantedText read_wanted(const Json& json, ExplorerState& state) {
                             .seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}))};
   wanted.options.interventions = wanted.subject.interventions;
   wanted.alternatives = static_cast<size_t>(json.integer_or("count", 5, {0, 50}));
-  Intervener(wanted.options.interventions).check_needs_no_later_tokens();
   return wanted;
 }
 
