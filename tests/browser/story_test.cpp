@@ -64,8 +64,9 @@ TEST_F(Story, measures_the_sink_as_the_server_does) {
   const bool is_sink = sink >= 3 * floor;
   EXPECT_NE(found("sink").find(is_sink ? "a sink by the rule" : "does not show one"), std::string::npos)
       << found("sink");
+  const std::string before = found("sink");
   browser().click("#sink button");
-  browser().wait_until("document.querySelector('#sink .found').textContent !== " + json(found("sink")).dump(),
+  browser().wait_until("document.querySelector('#sink .found').textContent !== " + json(before).dump(),
                        "another sequence");
 }
 
