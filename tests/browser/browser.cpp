@@ -103,11 +103,11 @@ void Browser::prefer_dark(bool dark) {
            {{"features", {{{"name", "prefers-color-scheme"}, {"value", dark ? "dark" : "light"}}}}});
 }
 
-json Browser::run(const std::string& script, const json& arguments) {
+json Browser::run(const std::string& script, const std::vector<json>& arguments) {
   return command("POST", "/execute/sync", {{"script", script}, {"args", arguments}});
 }
 
-json Browser::run_async(const std::string& script, const json& arguments) {
+json Browser::run_async(const std::string& script, const std::vector<json>& arguments) {
   const std::string wrapped =
       "const done = arguments[arguments.length - 1]; const given = [...arguments].slice(0, -1);"
       "(async function () {" +

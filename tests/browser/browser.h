@@ -41,10 +41,9 @@ class Browser {
   void prefer_dark(bool dark);
 
   // Runs the body of a function in the page; `arguments[0]` and so on are the arguments.
-  nlohmann::json run(const std::string& script, const nlohmann::json& arguments = nlohmann::json::array());
+  nlohmann::json run(const std::string& script, const std::vector<nlohmann::json>& arguments = {});
   // The same for one that awaits something, and returns a promise's value.
-  nlohmann::json run_async(const std::string& script,
-                           const nlohmann::json& arguments = nlohmann::json::array());
+  nlohmann::json run_async(const std::string& script, const std::vector<nlohmann::json>& arguments = {});
 
   // Until the expression is true in the page; throws with `what`, the page's state and its console otherwise.
   void wait_until(const std::string& expression, const std::string& what);

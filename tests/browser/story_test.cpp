@@ -8,17 +8,20 @@ using nlohmann::json;
 
 class Story : public ExplorerPage {
  protected:
-  void open_at(const std::string& chapter) {
-    browser().open(address("/story#" + chapter));
-    browser().wait_until("document.getElementById('" + chapter + "')?.dataset.state === 'done'",
-                         "chapter " + chapter);
+  // All chapters in sight and computed, so that nothing moves any more while a test points at something.
+  void open_story() {
+    browser().resize(1280, 9000);
+    browser().open(address("/story"));
+    browser().wait_until("document.querySelectorAll(\".chapter[data-state='done']\").length === 8",
+                         "eight chapters");
   }
 
   std::string found(const std::string& chapter) { return text_of("#" + chapter + " .found"); }
 
-  json nursery_text() {
-    return browser().run_async(
-        "return (await (await fetch('/api/v1/backcopy?index=0&letters=63')).json()).text");
+  // What a chapter has read.
+  json text_read(const std::string& chapter) {
+    return browser().run("return document.querySelector(arguments[0]).dataset.text",
+                         {"#" + chapter + " .found"});
   }
 };
 
@@ -34,7 +37,7 @@ TEST_F(Story, has_eight_chapters_that_all_come_to_an_end) {
 }
 
 TEST_F(Story, reads_a_sentence_of_the_readers) {
-  open_at("attention");
+  open_story();
   browser().type("#attention input", "the cat sat on the mat");
   browser().wait_until("document.querySelectorAll('#attention .strip button').length === 22", "its tokens");
   browser().click("#attention [data-token='6']");
@@ -44,7 +47,7 @@ TEST_F(Story, reads_a_sentence_of_the_readers) {
 }
 
 TEST_F(Story, shows_that_rows_add_up_to_one) {
-  open_at("spotlight");
+  open_story();
   EXPECT_EQ(text_of("#spotlight [data-computed='row-sum']"), "1.000");
   browser().drag("#spotlight input[type='range']", 0.3, 0.8);
   browser().wait_until("Number(document.querySelector('#spotlight .chosen').dataset.token) > 40",
@@ -53,26 +56,27 @@ TEST_F(Story, shows_that_rows_add_up_to_one) {
 }
 
 TEST_F(Story, measures_the_sink_as_the_server_does) {
-  open_at("sink");
-  const json view = ask("/api/v1/view", {{"model", "baseline"}, {"prompt", nursery_text()}});
+  open_story();
+  const json view = ask("/api/v1/view", {{"model", "baseline"}, {"prompt", text_read("sink")}});
   const double sink = view["sink"]["mean"], floor = view["sink"]["floor"];
   const std::string shown = text_of("#sink [data-computed='sink']");
   EXPECT_NEAR(std::stod(shown) / 100, sink, 0.006) << shown;
   const bool is_sink = sink >= 3 * floor;
   EXPECT_NE(found("sink").find(is_sink ? "a sink by the rule" : "does not show one"), std::string::npos)
       << found("sink");
+  const std::string before = found("sink");
   browser().click("#sink button");
-  browser().wait_until("document.querySelector('#sink .found').textContent !== " + json(found("sink")).dump(),
+  browser().wait_until("document.querySelector('#sink .found').textContent !== " + json(before).dump(),
                        "another sequence");
 }
 
 TEST_F(Story, counts_the_rank_of_a_head) {
-  open_at("paint");
+  open_story();
   EXPECT_EQ(text_of("#paint [data-computed='rank']"), "16") << "of the random model, the only one for prose";
 }
 
 TEST_F(Story, compares_the_pair_on_more_and_more_texts) {
-  open_at("pair");
+  open_story();
   EXPECT_NE(found("pair").find("of 1"), std::string::npos);
   browser().click("#pair button");
   browser().wait_until("document.querySelector('#pair .found').textContent.includes('of 2')",
@@ -80,9 +84,9 @@ TEST_F(Story, compares_the_pair_on_more_and_more_texts) {
 }
 
 TEST_F(Story, breaks_the_gates_by_a_slider) {
-  open_at("break");
+  open_story();
   const std::string open_gates = text_of("#break [data-computed='kl']");
-  const json subject = {{"model", "headwise"}, {"prompt", nursery_text()}};
+  const json subject = {{"model", "headwise"}, {"prompt", text_read("break")}};
   json changed = subject;
   changed["interventions"] = {"attn.gate set=1"};
   const double expected = ask("/api/v1/compare", {{"a", subject}, {"b", changed}})["difference"]["kl_mean"];
@@ -94,7 +98,7 @@ TEST_F(Story, breaks_the_gates_by_a_slider) {
 }
 
 TEST_F(Story, ends_with_a_table_of_all_models) {
-  open_at("open");
+  open_story();
   EXPECT_EQ(count("#open tbody tr"), 3);
 }
 

@@ -26,6 +26,7 @@ export function breaking() {
     under?.abort();
     const mine = (under = new AbortController());
     const text = await textFor(model);
+    result.dataset.text = text.text;
     const a = {model: model.id, prompt: text.text, interventions: []};
     const {a: before, b: after, difference} = await post('/api/v1/compare', {a, b: {...a, interventions: [`attn.gate set=${amount}`]}}, mine.signal);
     const was = surprises(before, text.copies);

@@ -88,8 +88,9 @@ export function dimmer() {
       element('p', {class: 'formula'}, 'output = σ(x · W) ⊙ attention(x)'),
       drawing('dimmer'),
       p('The shares still add up to one. But now the head can say: whatever I found, never mind. And since every token turns the dimmer differently, the two maps of the last chapter no longer melt into one.'),
+      model?.nursery ? element('p', {class: 'note'}, 'We begin with the head whose gate differs most between work and rest. Others differ less.') : null,
       tryIt('Compare the gates of the heads on this text.', holder, row.element, result, element('p', {class: 'more'}, link)),
-    ],
+    ].filter(Boolean),
     async start() {
       const text = await textFor(model);
       const pass = await look(model, text.text);
@@ -145,12 +146,13 @@ export function pair() {
     id: 'pair', title: 'Side by side', needs: ['plain', 'gated'],
     content: [
       p(plain?.nursery && gated?.nursery ? 'Two models of the nursery, grown alike, but one has the gate. ' : 'Two models, and one has the gate. How alike they were grown only you know. ', 'If the story is right, the one with the gate can leave the first token alone, and has no need of huge numbers either.'),
+      plain?.nursery ? element('p', {class: 'note'}, 'As in all chapters, sequences that are nearly all copies, or have hardly any, are passed over. They are rare, and on them the pair may look different. The maps show, of each model, the head with the most on the first token.') : null,
       tryIt('One text is one text. Try more of them.', element('button', {type: 'button', onclick: () => {
         index += 1;
         draw().catch((error) => replace(result, p(error.message)));
       }}, 'Another text'), element('div', {class: 'maps'}, left.element, right.element), table, result,
       element('p', {class: 'more'}, element('a', {href: explorerLink({model: gated?.id ?? '', beside: plain?.id ?? ''})}, 'See both in the explorer'))),
-    ],
+    ].filter(Boolean),
     start: draw,
   };
 }

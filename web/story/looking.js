@@ -117,6 +117,7 @@ export function sink() {
   async function draw() {
     const text = await textFor(model, index, Number(length.input.value));
     const pass = await look(model, text.text);
+    result.dataset.text = text.text;
     const {sink: measured, layers} = pass.view;
     const mean = (list) => meanOf(list ?? []);
     replace(sinks, element('figcaption', {class: 'note'}, 'Attention on the first token, by layer'), svgElement(lineChart({title: 'Attention on the first token by layer', series: [{name: model.id, values: layers.map((layer) => mean(layer.attention?.sink))}],
