@@ -62,7 +62,7 @@ AblationPlan plan_of_every_kind(const ModelConfig& config) {
         point.axes != TapAxes::Gate || std::ranges::any_of(config.gates, [&](const auto& gate) {
           return gate.position->tap.name == point.name;
         });
-    if (point.access == TapAccess::ReadOnly || !has_gate) continue;
+    if (point.access == TapAccess::ReadOnly || !has_gate || is_of_experts(point)) continue;
     const TapName name{point.place == TapPlace::Model ? TapName::kNoLayer : 1, point};
     runs.push_back({name.text() + " scale=0.5"});
   }

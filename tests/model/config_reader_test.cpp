@@ -166,7 +166,8 @@ TEST(ModelConfig, has_a_shared_expert_and_biases_as_qwen2_moe_has_them) {
   EXPECT_FALSE(config.o_bias || config.qk_norm);
   EXPECT_FALSE(
       read(experts + R"(, "shared_expert_intermediate_size": 6, "qkv_bias": false)", "qwen2_moe").qkv_bias);
-  EXPECT_BAD_INPUT(read(experts, "qwen2_moe"), "c.json: shared_expert_intermediate_size is missing");
+  EXPECT_BAD_INPUT(read(experts, "qwen2_moe"),
+                   "c.json: shared_expert_intermediate_size: required key is missing");
   EXPECT_BAD_INPUT(read(R"(, "num_experts": 4, "num_experts_per_tok": 5, "moe_intermediate_size": 8)"),
                    "c.json: num_experts_per_tok: expected integer from 1 to 4, got 5");
 }

@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(Interventions, reach_every_tap_that_can_be_changed) {
   use_model(with_a_gate_everywhere());
   for (const TapPoint& point : points::kAll) {
-    if (point.access == TapAccess::ReadOnly) continue;
+    if (point.access == TapAccess::ReadOnly || is_of_experts(point)) continue;  // the model is dense
     const TapName name{point.place == TapPlace::Model ? TapName::kNoLayer : 1, point};
     const ProbedPass pass = run({name.text() + " scale=-2 positions=3-"});
     expect_rule(pass, name, [](const Element& e, float value) { return e.row < 3 ? value : value * -2.0F; });

@@ -49,7 +49,9 @@ TEST(TapPattern, is_a_whole_name_and_not_the_start_of_one) {
 }
 
 TEST(TapPattern, with_a_star_means_any_text_in_its_place) {
-  EXPECT_EQ(taps("layers.0.mlp.*"), (Names{"layers.0.mlp.input", "layers.0.mlp.out"}));
+  EXPECT_EQ(taps("layers.0.mlp.*"),
+            (Names{"layers.0.mlp.input", "layers.0.mlp.router", "layers.0.mlp.experts",
+                   "layers.0.mlp.expert_out", "layers.0.mlp.shared_gate", "layers.0.mlp.out"}));
   EXPECT_EQ(taps("layers.0.*.out"), (Names{"layers.0.attn.out", "layers.0.mlp.out"}));
   EXPECT_EQ(taps("layers.0.attn.gate_*").size(), 4U);
   EXPECT_EQ(taps("layers.1.attn.gate*").size(), 6U) << "a star may stand for nothing";

@@ -334,8 +334,9 @@ TEST_F(ExplorerApi, refuses_requests_that_make_no_sense) {
   EXPECT_EQ(status("view", body), 400) << "the baseline has no gate";
   body = subject("headwise", {"attn.gate set=0 positions=500"});
   EXPECT_EQ(status("view", body), 400) << "an intervention that meets no token";
-  body = subject("headwise", {"attn.gate mean"});
-  EXPECT_EQ(status("generate", body), 400) << "it needs all tokens";
+  body = subject("headwise", {"attn.gate shuffle"});
+  EXPECT_EQ(status("generate", body), 400) << "it needs sequences of its own";
+  EXPECT_EQ(status("view", body), 400);
   body = subject();
   body["ids"] = {1};
   EXPECT_EQ(status("view", body), 400) << "a prompt and ids";

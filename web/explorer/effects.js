@@ -3,7 +3,7 @@ import {debounced, element, measured, number, percent, replace, signed, visible}
 import {barChart, tableDrawing} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
-import {interventionsFor, needsAllTokens} from '../shared/changes.js';
+import {interventionsFor} from '../shared/changes.js';
 import {post} from '../shared/api.js';
 import {continueText, samplerOf} from './continuation.js';
 import {facts} from './parts.js';
@@ -113,7 +113,6 @@ export class Effects {
         boxes[0].said.append(element('span', {}, token.text));
       }, mine.signal);
       if (!b.interventions.length) return boxes[1].said.append(element('span', {class: 'note'}, 'Nothing is changed.'));
-      if (needsAllTokens(state.changes)) return boxes[1].said.append(element('span', {class: 'note'}, 'A mean over all tokens is not known while they are still being made.'));
       await continueText(b, samplerOf(state), (token, index) => boxes[1].said.append(element('span', {class: before[index] === token.id ? null : 'differs'}, token.text)), mine.signal);
     } catch (error) {
       if (!mine.signal.aborted) boxes[1].said.append(element('span', {class: 'note'}, error.message));

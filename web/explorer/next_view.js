@@ -5,7 +5,7 @@ import {post} from '../shared/api.js';
 import {tableDrawing} from '../shared/charts.js';
 import {exportButtons} from '../shared/export.js';
 import {passOf} from '../shared/pass.js';
-import {interventionsFor, needsAllTokens} from '../shared/changes.js';
+import {interventionsFor} from '../shared/changes.js';
 import {continueText, samplerOf} from './continuation.js';
 import {inPanes} from './parts.js';
 import {mainModel, mainPane, session, subjectOf} from './session.js';
@@ -116,7 +116,6 @@ async function generate() {
   change({more: [], step: 0});
   drawSaid();
   try {
-    if (needsAllTokens(state.changes) && model.gate) throw new Error('A mean over all tokens is not known while they are still being made. Switch that change off to generate.');
     const subject = {...await subjectOf(model, mine.signal, 0), interventions: interventionsFor(model, state.changes, mainPane()?.pass.count)};
     await continueText(subject, samplerOf(state), (token) => {
       ids.push(token.id);

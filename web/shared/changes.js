@@ -1,7 +1,7 @@
 // A change of gates as the page has it, and as the server and the command line write it.
 
 export const scopeNames = [['all', 'all gates'], ['layer', 'a layer'], ['head', 'a head'], ['position', 'a token']];
-export const kindNames = [['open', 'open (1)'], ['closed', 'closed (0)'], ['mean', 'mean over tokens'], ['constant', 'constant'],
+export const kindNames = [['open', 'open (1)'], ['closed', 'closed (0)'], ['mean', 'mean over examples'], ['constant', 'constant'],
   ['scale', 'scaled by']];
 
 export const fresh = (layer, head) => ({on: true, scope: head >= 0 ? 'head' : 'layer', layer, head: Math.max(0, head), position: 0,
@@ -31,9 +31,6 @@ function fits(model, change) {
   }
   return change.scope !== 'head' || change.head < model.heads;
 }
-
-// Generation goes token by token, where a mean over all tokens does not exist yet.
-export const needsAllTokens = (changes) => changes.some((change) => change.on && change.kind === 'mean');
 
 export function describe(change, tokens = []) {
   const place = {all: 'all gates', layer: `layer ${change.layer}`, head: `layer ${change.layer}, head ${change.head}`,

@@ -42,6 +42,12 @@ struct TapPoint {
   constexpr operator std::string_view() const { return name; }
 };
 
+// Whether only layers with experts have it.
+constexpr bool is_of_experts(const TapPoint& point) {
+  return point.axes == TapAxes::Experts || point.axes == TapAxes::ExpertOutputs ||
+         point.axes == TapAxes::Token;
+}
+
 // "layers.3.attn.q", or "final.norm" outside the layers.
 struct TapName {
   static constexpr int64_t kNoLayer = -1;

@@ -6,12 +6,15 @@
 #include <charconv>
 #include <cmath>
 
+#include "sluice/base/assert.h"
 #include "sluice/base/error.h"
 #include "sluice/report/nursery_findings.h"
 
 namespace sluice {
 namespace {
 
+constexpr const char* kSeedColumns[] = {"variant",        "seed",          "validation_loss", "sink",
+                                        "max_activation", "copy_accuracy", "excess"};
 constexpr const char* kStoredBaseline = "nursery-baseline";
 
 // A line, where it stands, and what its cells are called.
@@ -34,8 +37,8 @@ std::vector<std::string_view> split_at(std::string_view text, char separator) {
 // The file may have more columns than are read here.
 std::string_view cell_in(const SeedLine& line, std::string_view column) {
   const auto found = std::ranges::find(line.columns, column);
-  if (found == line.columns.end())
-    throw bad_input({.where = line.where, .what = fmt::format("no column {}", column)});
+  SLUICE_ASSERT(found != line.columns.end(), "nursery: {} is not among the columns that were checked",
+                column);
   return line.cells[static_cast<size_t>(found - line.columns.begin())];
 }
 
@@ -84,6 +87,9 @@ std::vector<NurserySeed> read_nursery_seeds(std::string_view csv, const std::str
   if (lines.back().empty()) lines.pop_back();
   if (lines.empty()) throw bad_input({.where = name, .what = "has no line with the names of its columns"});
   const std::vector<std::string_view> columns = split_at(lines.front(), ',');
+  for (const char* column : kSeedColumns)
+    if (std::ranges::find(columns, column) == columns.end())
+      throw bad_input({.where = name + ", line 1", .what = fmt::format("no column {}", column)});
   std::vector<NurserySeed> seeds;
   for (size_t i = 1; i < lines.size(); ++i)
     seeds.push_back(seed_of({fmt::format("{}, line {}", name, i + 1), columns, split_at(lines[i], ',')}));

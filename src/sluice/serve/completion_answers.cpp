@@ -10,6 +10,7 @@
 #include "sluice/probe/generate_text.h"
 #include "sluice/serve/access.h"
 #include "sluice/serve/completion_text.h"
+#include "sluice/serve/example_calibration.h"
 #include "sluice/serve/explorer_state.h"
 
 namespace sluice::serve {
@@ -92,7 +93,7 @@ WantedCompletion read_completion(const Json& json, ExplorerState& state) {
                             .min_p = json.number_or("min_p", 0.0, {0, 1}),
                             .seed = read_seed(json)};
   wanted.options.max_tokens = json.integer_or("max_tokens", 16, {0, kMaxNewTokens});
-  wanted.options.interventions = wanted.subject.interventions;
+  check_can_be_calibrated(wanted.subject.interventions);
   wanted.text = {.stops = read_stops(json)};
   if (json.contains("logprobs"))
     wanted.text.alternatives = static_cast<size_t>(json.integer("logprobs", {0, 20}));
@@ -142,6 +143,8 @@ ordered_json complete(ExplorerState& state, const WantedCompletion& wanted, cons
                       const CompletionText::Arrived& arrived) {
   const LoadedModel& model = state.shelf.load(*wanted.subject.model, turn.control);
   TextGenerationRequest request{.prompt = ids_of(wanted.subject, model), .options = wanted.options};
+  request.options.interventions =
+      calibrated_on_examples(*wanted.subject.model, model, wanted.subject.interventions, turn.control);
   CompletionText text(model, wanted.text, arrived);
   if (wanted.echo) add_prompt(text, state, wanted, model, request.prompt, turn);
   int64_t made = 0;

@@ -4,6 +4,7 @@
 #include "sluice/analysis/view_predictions.h"
 #include "sluice/base/json_text.h"
 #include "sluice/probe/generate_text.h"
+#include "sluice/serve/example_calibration.h"
 #include "sluice/serve/explorer_state.h"
 #include "sluice/serve/token_chances.h"
 
@@ -26,7 +27,7 @@ WantedText read_wanted(const Json& json, ExplorerState& state) {
                             .top_p = json.number_or("top_p", 1.0, {0, 1}),
                             .min_p = json.number_or("min_p", 0.0, {0, 1}),
                             .seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}))};
-  wanted.options.interventions = wanted.subject.interventions;
+  check_can_be_calibrated(wanted.subject.interventions);
   wanted.alternatives = static_cast<size_t>(json.integer_or("count", 5, {0, 50}));
   return wanted;
 }
@@ -48,6 +49,8 @@ ordered_json token_event(const LoadedModel& model, const TokenChances& chances, 
 void stream_text(ExplorerState& state, const WantedText& wanted, EventStream& events, const Turn& turn) {
   const LoadedModel& model = state.shelf.load(*wanted.subject.model, turn.control);
   TextGenerationRequest request{.prompt = ids_of(wanted.subject, model), .options = wanted.options};
+  request.options.interventions =
+      calibrated_on_examples(*wanted.subject.model, model, wanted.subject.interventions, turn.control);
   TokenChances chances(wanted.alternatives);
   request.chosen_from = [&](std::span<const float> logits) { chances.next(logits); };
   request.arrived = [&](std::optional<TokenId> id, std::string_view text) {

@@ -37,13 +37,6 @@ bool has_tokenizer_file(const ShelvedModel& model, const ModelOptions& options) 
   return !options.tokenizer.empty() || fs::exists(model_directory(model.path) / "tokenizer.json", none);
 }
 
-// Its text comes from data/backcopy.h: nothing in a checkpoint says so, but whoever made it named it.
-bool is_of_nursery(const ShelvedModel& model) {
-  std::error_code none;
-  const bool bytes = model.config->tokenizer == Tokenizer::bytes().fingerprint();
-  return bytes && fs::absolute(model.path, none).string().find("nursery") != std::string::npos;
-}
-
 ordered_json gate_json(const GateSpec& gate, const ModelConfig& config) {
   std::vector<int64_t> layers;
   for (int64_t layer = 0; layer < config.layers; ++layer)
@@ -62,6 +55,12 @@ ordered_json gate_json(const GateSpec& gate, const ModelConfig& config) {
 }
 
 }  // namespace
+
+bool is_of_nursery(const ShelvedModel& model) {
+  std::error_code none;
+  const bool bytes = model.config->tokenizer == Tokenizer::bytes().fingerprint();
+  return bytes && fs::absolute(model.path, none).string().find("nursery") != std::string::npos;
+}
 
 std::vector<std::string> distinct_names(const std::vector<fs::path>& paths) {
   std::vector<std::string> names;

@@ -56,6 +56,9 @@ class ModelShelf {
   std::list<ShelvedModel> models_;
 };
 
+// Its text comes from data/backcopy.h: nothing in a checkpoint says so, but whoever made it named it.
+bool is_of_nursery(const ShelvedModel& model);
+
 nlohmann::ordered_json to_json(const ShelvedModel& model, const ModelOptions& options);
 
 // As people tell them apart: the last part of each path, more of it where that is not enough.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sluice/serve/example_calibration.h"
+
 namespace sluice::serve {
 namespace {
 
@@ -34,7 +36,9 @@ ViewStore::Obtained ViewStore::obtain(const Subject& subject, ModelShelf& shelf,
   if (ViewHandle known = views_.find(name)) return {known, true};
   const Packing packing = subject.model->packing();
   PromptViewRequest request{
-      .ids = std::move(ids), .interventions = subject.interventions, .packing = packing};
+      .ids = std::move(ids),
+      .interventions = calibrated_on_examples(*subject.model, model, subject.interventions, control),
+      .packing = packing};
   request.seen = [&](LayerDetail detail) { put_layer(name, std::move(detail)); };
   auto stored = std::make_shared<StoredView>(StoredView{.name = name,
                                                         .model_id = subject.model->id,
