@@ -109,7 +109,7 @@ std::string to_text(const MoeSpeed& speed) {
                      name_of(request.precision), sluice::name_of(speed.isa), speed.threads) +
          line("experts", rate(speed.moe_seconds)) + line("dense product", rate(speed.dense_seconds)) +
          line("ratio", figure(speed.ratio())) +
-         line("tokens of an expert", fmt::format("{} to {}", speed.smallest_load, speed.largest_load));
+         line("expert tokens", fmt::format("{} to {}", speed.smallest_load, speed.largest_load));
 }
 
 }  // namespace sluice::bench

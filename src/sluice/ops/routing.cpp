@@ -8,17 +8,17 @@ namespace {
 // Tokens that a thread takes at least: choosing 8 of 64 takes a fraction of a microsecond.
 constexpr int64_t kTokensAtOnce = 64;
 
-// The k largest of a row, one after the other: what is not a number is never larger, so it comes last.
+// The k largest of a row in their order, kept while the row passes. Only what is larger goes before another:
+// of equals the first stays first, and what is not a number never moves up.
 template <class T>
 void choose(std::span<const T> row, std::span<int32_t> chosen) {
-  for (size_t s = 0; s < chosen.size(); ++s) {
-    const auto taken = chosen.first(s);
-    int32_t best = -1;
-    for (int32_t e = 0; e < static_cast<int32_t>(row.size()); ++e) {
-      if (std::ranges::find(taken, e) != taken.end()) continue;
-      if (best < 0 || row[static_cast<size_t>(e)] > row[static_cast<size_t>(best)]) best = e;
-    }
-    chosen[s] = best;
+  const auto larger = [&](size_t e, int32_t other) { return row[e] > row[static_cast<size_t>(other)]; };
+  size_t count = 0;
+  for (size_t e = 0; e < row.size(); ++e) {
+    if (count == chosen.size() && !larger(e, chosen.back())) continue;
+    size_t at = count < chosen.size() ? count++ : count - 1;
+    for (; at > 0 && larger(e, chosen[at - 1]); --at) chosen[at] = chosen[at - 1];
+    chosen[at] = static_cast<int32_t>(e);
   }
 }
 

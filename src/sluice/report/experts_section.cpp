@@ -40,7 +40,7 @@ ReportFigure load_figure(const StudiedModel& model) {
   });
   map.title = "load by layer and expert";
   map.x.label = "expert";
-  map.color = {.label = "share of the choices, times the number of experts"};
+  map.color = {.label = "times an even share"};
   return {named_for(model, "expert_load"), figure_of(panel_of(std::move(map)), {counted(model)}),
           "How many tokens chose each expert: 1 is an even share.", named_for(model, "experts_by_layer")};
 }
