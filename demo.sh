@@ -9,4 +9,5 @@ scripts/install-deps.sh --runtime
 scripts/build.sh release
 
 cd "$caller"
-exec "$root/build/release/sluice" demo "$@"
+"$root/build/release/sluice" demo "$@"
+echo "Look into the models in a browser: $root/build/release/sluice explore" >&2
