@@ -99,7 +99,7 @@ TEST_F(ExplorerBreak, shows_with_and_without_side_by_side) {
 TEST_F(ExplorerBreak, continues_the_text_with_gates_at_their_mean) {
   open("m=headwise&v=break&x=1_all_0_0_0_mean_0.5&t=" + kPrompt);
   wait_for_effect();
-  browser().wait_until("document.querySelector('[data-said=changed]')?.querySelectorAll('span').length > 3",
+  browser().wait_until("document.querySelector('[data-said=changed]')?.querySelector('span:not(.note)')",
                        "a continuation of the changed model");
 }
 

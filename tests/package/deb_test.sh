@@ -64,7 +64,7 @@ on_machine apt-get install -y -qq --no-install-recommends /tmp/sluice.deb >"$wor
 on_machine sluice doctor
 on_machine sluice init tiny-elementwise /tmp/model --quiet >/dev/null || fail "sluice init"
 on_machine sluice generate /tmp/model --ids 1,2,3 --max-tokens 4 --quiet || fail "sluice generate"
-on_machine ldconfig -p | grep -q 'libsluice\.so\.' || fail "the shared library is not found"
+on_machine ldconfig -p | grep 'libsluice\.so\.' >/dev/null || fail "the shared library is not found"
 for file in share/man/man1/sluice.1 share/bash-completion/completions/sluice include/sluice/sluice.h; do
   [[ -n $(find "$machine/usr/$file"* 2>/dev/null) ]] || fail "usr/$file is not there"
 done

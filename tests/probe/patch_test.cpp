@@ -50,8 +50,8 @@ class PatchTest : public WithByteModel {
   std::vector<float> last_logits(Probe* probe, const std::vector<TokenId>& ids) {
     const Context context = model_.context(probe);
     const Tensor hidden = model_.decoder().forward(context, ids).y.value();
-    const auto logits = model_.decoder().logits(context, Var(hidden)).value().values<float>();
-    const auto row = logits.last(static_cast<size_t>(model_.config().vocabulary));
+    const Tensor logits = model_.decoder().logits(context, Var(hidden)).value();
+    const auto row = logits.values<float>().last(static_cast<size_t>(model_.config().vocabulary));
     return {row.begin(), row.end()};
   }
 

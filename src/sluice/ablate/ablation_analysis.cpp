@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace sluice {
@@ -31,9 +32,14 @@ void add_shares(EffectProfile& profile) {
     nll += std::max(place.nll, 0.0);
     ppl += std::max(place.ppl, 0.0);
   }
+  // Of damage beyond all numbers there are no shares.
+  const auto share = [](double part, double sum) {
+    if (!std::isfinite(sum)) return std::numeric_limits<double>::quiet_NaN();
+    return sum > 0 ? std::max(part, 0.0) / sum : 0.0;
+  };
   for (PlaceEffect& place : profile.places) {
-    place.nll_share = nll > 0 ? std::max(place.nll, 0.0) / nll : 0;
-    place.ppl_share = ppl > 0 ? std::max(place.ppl, 0.0) / ppl : 0;
+    place.nll_share = share(place.nll, nll);
+    place.ppl_share = share(place.ppl, ppl);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sluice/ablate/matched_noise.h"
 #include "sluice/base/crc32c.h"
@@ -123,8 +124,11 @@ int64_t runs_to_come(const AblationRequest& request, const ModelConfig& config) 
   PlanRequest heads = request.plan;
   heads.groups = {"heads"};
   heads.head_layers = {};
-  const int64_t of_all = std::ssize(make_plan(heads, config).runs);
-  return of_all / config.layers * std::min(request.layers_with_heads, config.layers);
+  const AblationPlan of_all = make_plan(heads, config);
+  std::set<int64_t> layers;  // not every layer has a gate
+  for (const PlannedRun& run : of_all.runs) layers.insert(run.layer.value_or(0));
+  const auto count = std::max<int64_t>(std::ssize(layers), 1);
+  return std::ssize(of_all.runs) / count * std::min(request.layers_with_heads, count);
 }
 
 PreparedAblation prepare_ablation(const LoadedModel& model, const AblationRequest& request,
@@ -142,7 +146,7 @@ PreparedAblation prepare_ablation(const LoadedModel& model, const AblationReques
         {.where = model.path().string(), .what = "has no gate whose effect could be estimated"});
   for (const AblationText& text : request.texts) {
     prepared.texts.push_back(prepare_text(model, text, request, control));
-    check_positions(prepared.plan, config, prepared.texts.back().text.chunk_length - 1);
+    check_positions(prepared.plan, config, prepared.texts.back().text.chunk_length);
   }
   return prepared;
 }

@@ -103,12 +103,17 @@ void PlanOptions::apply(AblationRequest& request) const {
   if (!actions.empty()) planned.layer_actions = words_of(actions, "--actions");
   if (!layers.empty()) planned.layers = IndexSet::parse(layers);
   planned.draws = draws.value_or(planned.draws);
-  if (heads == "top") request.layers_with_heads = kLayersWithHeads;
+  if (heads == "top") {
+    request.layers_with_heads = kLayersWithHeads;
+    std::erase(planned.groups, "heads");
+  }
   if (!heads.empty() && heads != "top") {
     request.layers_with_heads = 0;
     planned.groups.emplace_back("heads");
     planned.head_layers = IndexSet::parse(heads);
   }
+  // All heads are there already: nothing is left to be added for the layers that matter most.
+  if (std::ranges::find(planned.groups, "heads") != planned.groups.end()) request.layers_with_heads = 0;
   const bool with_layers = std::ranges::find(planned.groups, "layers") != planned.groups.end();
   if (request.layers_with_heads > 0 && !with_layers)
     throw usage_error(

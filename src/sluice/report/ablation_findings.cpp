@@ -176,7 +176,7 @@ Paragraph layer_words(const AblatedModel& model, const std::string& action, cons
     words += fmt::format("Layers {} on {}: {}. Most damage: {}. ", action, text.name,
                          count_verdicts(model, text, "layers", action).words(), worst_words(profile, 3));
     const std::vector<PlaceEffect> order = ranked(profile);
-    if (!order.empty())
+    if (!order.empty() && std::isfinite(order.front().ppl_share))
       words += fmt::format("{} has {:.1f} % of the damage in perplexity of all layers ({:.1f} % in nats). ",
                            place_words(order.front()), 100 * order.front().ppl_share,
                            100 * order.front().nll_share);
@@ -234,7 +234,7 @@ std::vector<Paragraph> share_words(const AblationResult& result) {
     const EffectProfile profile =
         effect_profile(model, model.texts.front(), "layers", model.gated ? "closed" : "zeroed");
     const std::vector<PlaceEffect> order = ranked(profile);
-    if (order.empty()) continue;
+    if (order.empty() || !std::isfinite(order.front().ppl_share)) continue;
     words.push_back({fmt::format(
         "{} ({}): layer {} carries {:.1f} % of the damage in perplexity, {:.1f} % in nats (unbroken {:.4g}).",
         model.name, profile.action, order.front().layer, 100 * order.front().ppl_share,

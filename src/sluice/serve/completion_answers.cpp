@@ -63,8 +63,11 @@ std::vector<std::string> read_stops(const Json& json) {
   std::vector<std::string> stops;
   if (!json.contains("stop")) return stops;
   const Json stop = json.at("stop");
-  if (stop.is_text()) return {stop.text()};
-  for (const Json& each : stop.array()) stops.push_back(each.text());
+  if (stop.is_text()) {
+    stops.push_back(stop.text());
+  } else {
+    for (const Json& each : stop.array()) stops.push_back(each.text());
+  }
   if (stops.size() > 4) throw HttpError(400, "stop: expected at most four", "stop");
   std::erase(stops, "");
   return stops;

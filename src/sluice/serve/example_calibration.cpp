@@ -39,8 +39,10 @@ std::vector<std::vector<TokenId>> example_sequences(const LoadedModel& model, bo
 void check_can_be_calibrated(std::span<const Intervention> changes) {
   if (std::ranges::any_of(changes, &Intervention::needs_donors))
     throw HttpError(
-        400, "a shuffle needs calibration text as long as the prompt, which the explorer does not have",
-        "sluice eval --calibration takes it");
+        400,
+        "a shuffle needs calibration text as long as the prompt, which the explorer does not have; "
+        "sluice eval --calibration takes it",
+        "interventions");
 }
 
 std::vector<Intervention> calibrated_on_examples(const ShelvedModel& shelved, const LoadedModel& model,
@@ -49,8 +51,10 @@ std::vector<Intervention> calibrated_on_examples(const ShelvedModel& shelved, co
   check_can_be_calibrated(changes);
   if (std::ranges::none_of(changes, &Intervention::needs_means)) return changes;
   if (!model.has_tokenizer())
-    throw HttpError(400, "a mean is over example texts, which this model has no tokenizer for",
-                    "start with --tokenizer, or use a constant");
+    throw HttpError(400,
+                    "a mean is over example texts, which this model has no tokenizer for; "
+                    "start with --tokenizer, or use a constant",
+                    "interventions");
   const std::vector<std::vector<TokenId>> sequences = example_sequences(model, is_of_nursery(shelved));
   const auto calibration = calibrate(model.context(nullptr, shelved.packing()), model.decoder(),
                                      {.interventions = changes, .sequences = sequences}, control);
