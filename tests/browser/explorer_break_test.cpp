@@ -25,6 +25,38 @@ class ExplorerBreak : public ExplorerPage {
     changed["interventions"] = {intervention};
     return ask("/api/v1/compare", {{"a", subject}, {"b", changed}})["difference"]["kl_mean"];
   }
+
+  // What /api/v1/generate says when it is done, of 16 tokens.
+  json continuation(const json& keys) {
+    json body = {{"model", "headwise"}, {"prompt", kPrompt}, {"max_tokens", 16}};
+    body.update(keys);
+    return browser().run_async(
+        "const answer = await fetch('/api/v1/generate', {method: 'POST', headers: {'Content-Type': "
+        "'application/json'}, body: JSON.stringify(arguments[0])});"
+        "return JSON.parse(/event: done\\ndata: (.*)/.exec(await answer.text())[1]);",
+        {body});
+  }
+
+  void wait_for_continuations() {
+    browser().wait_until("document.querySelectorAll('[data-said][data-ended]').length === 2",
+                         "two continuations with an end");
+  }
+
+  std::string ended(const std::string& which) {
+    return browser()
+        .run("return document.querySelector(`[data-said='${arguments[0]}']`).dataset.ended", {which})
+        .get<std::string>();
+  }
+
+  // Without the note on how it ends.
+  std::string tokens_said(const std::string& which) {
+    return browser()
+        .run(
+            "return [...document.querySelectorAll(`[data-said='${arguments[0]}'] span:not(.note)`)].map("
+            "(span) => span.textContent).join('')",
+            {which})
+        .get<std::string>();
+  }
 };
 
 TEST_F(ExplorerBreak, closes_a_head_and_shows_what_that_does) {
@@ -36,10 +68,7 @@ TEST_F(ExplorerBreak, closes_a_head_and_shows_what_that_does) {
   EXPECT_DOUBLE_EQ(shown_divergence(), computed_divergence("layers.1.attn.gate set=0 heads=0"));
   EXPECT_GT(shown_divergence(), 0);
   EXPECT_EQ(text_of("#tab-break .count"), "1");
-  browser().wait_until(
-      "document.querySelector('[data-said=\"as it is\"]')?.textContent.length >= 40 && "
-      "document.querySelector('[data-said=changed]')?.textContent.length >= 40",
-      "two continuations");
+  wait_for_continuations();
   keep_screenshot(browser(), "break");
 }
 
@@ -96,11 +125,27 @@ TEST_F(ExplorerBreak, shows_with_and_without_side_by_side) {
       << "open gates on the left";
 }
 
-TEST_F(ExplorerBreak, continues_the_text_with_gates_at_their_mean) {
-  open("m=headwise&v=break&x=1_all_0_0_0_mean_0.5&t=" + kPrompt);
-  wait_for_effect();
-  browser().wait_until("document.querySelector('[data-said=changed]')?.querySelector('span:not(.note)')",
-                       "a continuation of the changed model");
+TEST_F(ExplorerBreak, says_what_the_server_would_say_with_gates_at_their_mean) {
+  // At temperature 2 this seed goes on for a while; what comes is for the server to say.
+  open("m=headwise&v=break&T=2&S=3&L=16&x=1_all_0_0_0_mean_0.5&t=" + kPrompt);
+  const json expected =
+      continuation({{"interventions", {"attn.gate mean"}}, {"temperature", 2}, {"seed", 3}});
+  wait_for_continuations();
+  EXPECT_EQ(tokens_said("changed"), expected["text"]);
+  EXPECT_EQ(ended("changed"), expected["reason"]);
+}
+
+TEST_F(ExplorerBreak, says_that_a_continuation_ends_at_once) {
+  open("m=headwise&v=break&T=0&L=16&x=1_all_0_0_0_mean_0.5&t=" + kPrompt);
+  const json expected = continuation({{"interventions", {"attn.gate mean"}}});
+  ASSERT_EQ(expected["ids"], json::array()) << "this prompt no longer ends at once: take another";
+  wait_for_continuations();
+  EXPECT_EQ(tokens_said("changed"), "");
+  EXPECT_EQ(ended("changed"), "stop");
+  EXPECT_NE(text_of("[data-said=changed]").find("Ends at once"), std::string::npos);
+  EXPECT_NE(text_of("[data-said=changed]").find("token 0 “␀”"), std::string::npos);
+  EXPECT_NE(text_of("#effects table").find("␀ ends the text"), std::string::npos);
+  EXPECT_NE(tokens_said("as it is"), "");
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ TEST(Generation, stops_at_the_stop_token_and_when_told_to) {
   const auto stopped =
       Generator(context, decoder).generate(prompt_of(3), {.max_tokens = 6, .stop = {all.ids[0]}});
   EXPECT_TRUE(stopped.ids.empty());
+  EXPECT_EQ(stopped.stopped_by, all.ids[0]);
+  EXPECT_FALSE(all.stopped_by);
   int seen = 0;
   const auto told = Generator(context, decoder).generate(prompt_of(3), {.max_tokens = 6}, [&](int32_t) {
     return ++seen < 2;

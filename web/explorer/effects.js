@@ -5,7 +5,7 @@ import {svgElement} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
 import {interventionsFor} from '../shared/changes.js';
 import {post} from '../shared/api.js';
-import {continueText, samplerOf} from './continuation.js';
+import {continueText, endNote, endsText, samplerOf} from './continuation.js';
 import {facts} from './parts.js';
 import {mainModel, mainPane, subjectOf} from './session.js';
 import {change, state} from './state.js';
@@ -75,7 +75,7 @@ export class Effects {
     };
     replace(this.table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'Probabilities of the next token before and after'),
       element('thead', {}, element('tr', {}, ['Next token', 'before', 'after', 'change', ''].map((name) => element('th', {scope: 'col'}, name)))),
-      element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id)))), element('td', {}, percent(row.a)),
+      element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), endsText(mainModel(), row.id)), element('td', {}, percent(row.a)),
         element('td', {}, percent(row.b)), element('td', {}, signed(100 * row.change, 1)), element('td', {class: 'bars'}, bar(row.a, 'fill'), bar(row.b, 'fill second')))))));
     this.element.dataset.kl = String(difference.kl_mean);
   }
@@ -106,14 +106,17 @@ export class Effects {
     const {a, b} = this.subjects;
     const boxes = ['as it is', 'changed'].map((name) => ({said: element('p', {class: 'said', 'data-said': name}), name}));
     replace(this.texts, boxes.map((box) => element('div', {class: 'pane'}, element('h3', {}, box.name), box.said)));
-    const before = [];
+    // Token by token; the box is marked when nothing more will come.
+    const tell = async ({said}, subject, before) => {
+      const end = await continueText(subject, samplerOf(state), (token, index) => said.append(element('span', {class: before && before[index] !== token.id ? 'differs' : null}, token.text)), mine.signal);
+      said.append(endNote(end) ?? '');
+      said.dataset.ended = end.reason;
+      return end.ids;
+    };
     try {
-      await continueText(a, samplerOf(state), (token) => {
-        before.push(token.id);
-        boxes[0].said.append(element('span', {}, token.text));
-      }, mine.signal);
+      const before = await tell(boxes[0], a);
       if (!b.interventions.length) return boxes[1].said.append(element('span', {class: 'note'}, 'Nothing is changed.'));
-      await continueText(b, samplerOf(state), (token, index) => boxes[1].said.append(element('span', {class: before[index] === token.id ? null : 'differs'}, token.text)), mine.signal);
+      await tell(boxes[1], b, before);
     } catch (error) {
       if (!mine.signal.aborted) boxes[1].said.append(element('span', {class: 'note'}, error.message));
     }

@@ -6,7 +6,7 @@ import {tableDrawing} from '../shared/charts.js';
 import {exportButtons} from '../shared/export.js';
 import {passOf} from '../shared/pass.js';
 import {interventionsFor} from '../shared/changes.js';
-import {continueText, samplerOf} from './continuation.js';
+import {continueText, endNote, endsText, samplerOf} from './continuation.js';
 import {inPanes} from './parts.js';
 import {mainModel, mainPane, session, subjectOf} from './session.js';
 import {change, state} from './state.js';
@@ -15,17 +15,17 @@ let parts = null;
 let tables = []; // {pane, top} as last shown
 let asking = null;
 let speaking = null; // an AbortController while tokens come
-let said = {key: '', tokens: []}; // texts of state.more
+let said = {key: '', tokens: [], end: null}; // texts of state.more, and what came after them
 
 // Behind which token: the locked one, else the last.
 const positionOf = (pane) => (state.locked.length ? Math.min(state.locked[0], pane.pass.count - 1) : pane.pass.count - 1);
 
-function rowOf(row, chosen, most) {
+function rowOf(model, row, chosen, most) {
   const fill = element('span', {class: 'fill'});
   fill.style.width = `${(100 * row.probability) / most}%`;
   const sampled = element('span', {class: 'fill second'});
   sampled.style.width = `${(100 * row.sampled) / most}%`;
-  return element('tr', {'data-id': row.id}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), row.id === chosen ? ' ← taken' : null),
+  return element('tr', {'data-id': row.id}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), endsText(model, row.id), row.id === chosen ? ' ← taken' : null),
     element('td', {}, percent(row.probability)), element('td', {}, row.sampled === 0 ? 'left out' : percent(row.sampled)), element('td', {class: 'bars'}, fill, sampled));
 }
 
@@ -55,7 +55,7 @@ function drawTables() {
     return [element('p', {class: 'note'}, `After token ${position} “${visible(pane.pass.tokens[position])}”; entropy ${number(entropy, 2)} nats`),
       element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'The next token'),
         element('thead', {}, element('tr', {}, ['Next token', 'model', 'sampler', ''].map((name) => element('th', {scope: 'col'}, name)))),
-        element('tbody', {}, top.map((row) => rowOf(row, taken, most))))];
+        element('tbody', {}, top.map((row) => rowOf(pane.model, row, taken, most))))];
   }));
 }
 
@@ -84,14 +84,14 @@ function drawSaid() {
   const known = said.key === keyOfSaid();
   replace(parts.said, element('span', {class: 'given'}, state.text),
     state.more.map((id, i) => element('button', {type: 'button', 'data-step': i, 'aria-pressed': String(state.step === i && i > 0), 'aria-label': `Generated token ${i}: ${spoken(known ? said.tokens[i] ?? '' : String(id))}. Look into its step`,
-      onclick: () => change({step: i, locked: []})}, known ? said.tokens[i] || '·' : `[${id}]`)));
+      onclick: () => change({step: i, locked: []})}, known ? said.tokens[i] || '·' : `[${id}]`)), known && !running && said.end ? endNote(said.end) : null);
   parts.hint.textContent = state.more.length
     ? state.step ? `Looking at the step that made generated token ${state.step}: everything above shows the prompt and what came before it.` : 'Press a token to look into the step that made it.'
     : 'The same seed gives the same text, here and on the command line.';
   parts.back.hidden = !state.step;
 }
 
-const keyOfSaid = () => `${mainModel()?.id} ${state.more.join()}`;
+const keyOfSaid = (ids = state.more) => JSON.stringify([mainModel()?.id, state.text, ids]);
 
 // Texts of tokens that came with a link.
 async function nameTokens() {
@@ -99,7 +99,7 @@ async function nameTokens() {
   if (said.key === key || !state.more.length || speaking) return;
   const subject = await subjectOf(mainModel(), undefined, state.more.length);
   const pass = await passOf(mainModel(), subject);
-  said = {key, tokens: pass.tokens.slice(-state.more.length)};
+  said = {key, tokens: pass.tokens.slice(-state.more.length), end: null};
   if (parts) drawSaid();
 }
 
@@ -112,12 +112,13 @@ async function generate() {
   const mine = (speaking = new AbortController());
   const ids = [];
   const texts = [];
+  let end = null;
   parts.trouble.hidden = true;
   change({more: [], step: 0});
   drawSaid();
   try {
     const subject = {...await subjectOf(model, mine.signal, 0), interventions: interventionsFor(model, state.changes, mainPane()?.pass.count)};
-    await continueText(subject, samplerOf(state), (token) => {
+    end = await continueText(subject, samplerOf(state), (token) => {
       ids.push(token.id);
       texts.push(token.text);
       parts?.said.append(element('span', {}, token.text));
@@ -129,7 +130,7 @@ async function generate() {
     }
   }
   if (speaking === mine) speaking = null;
-  said = {key: `${model.id} ${ids.join()}`, tokens: texts};
+  said = {key: keyOfSaid(ids), tokens: texts, end};
   change({more: ids}, 'replace');
   if (parts) drawSaid();
 }

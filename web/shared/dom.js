@@ -67,7 +67,7 @@ export function percent(value) {
 // White space and control characters become signs that can be seen.
 export function visible(token) {
   return token.replace(/ /g, '·').replace(/\n/g, '↵').replace(/\t/g, '⇥').replace(/\r/g, '␍')
-    .replace(/[\u0000-\u001f\u007f]/g, '�') || '∅';
+    .replace(/[\u0000-\u001f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0))).replace(/\u007f/g, '␡') || '∅';
 }
 
 // What a screen reader says: a lone space would be silent.

@@ -38,7 +38,10 @@ Generation Generator::generate(std::span<const int32_t> prompt, const GenerateOp
   while (static_cast<int64_t>(generation.ids.size()) < options.max_tokens) {
     check_finite(prompt, generation.ids);
     const int32_t id = sampler.next(logits);
-    if (options.stop.contains(id)) break;
+    if (options.stop.contains(id)) {
+      generation.stopped_by = id;
+      break;
+    }
     generation.ids.push_back(id);
     if (arrived && !arrived(id)) break;
     if (static_cast<int64_t>(generation.ids.size()) == options.max_tokens) break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -17,7 +18,8 @@ struct GenerateOptions {
 };
 
 struct Generation {
-  std::vector<int32_t> ids;  // without the prompt
+  std::vector<int32_t> ids;           // without the prompt
+  std::optional<int32_t> stopped_by;  // which of `stop`; none: long enough
   double prompt_seconds = 0, decode_seconds = 0;
 };
 

@@ -111,6 +111,7 @@ GeneratedText generated(const LoadedModel& model, const TextGenerationRequest& r
   });
   return {.text = text.finish(),
           .ids = std::move(generation.ids),
+          .stopped_by = generation.stopped_by,
           .prompt_tokens = std::ssize(request.prompt),
           .prompt_seconds = generation.prompt_seconds,
           .decode_seconds = generation.decode_seconds};

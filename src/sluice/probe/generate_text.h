@@ -28,6 +28,7 @@ struct TextGenerationOptions {
 struct GeneratedText {
   std::optional<std::string> text;  // without the prompt; none if the model has no tokenizer
   std::vector<TokenId> ids;
+  std::optional<TokenId> stopped_by = {};  // the end-of-text token; none: long enough
   int64_t prompt_tokens = 0;
   double prompt_seconds = 0, decode_seconds = 0;
 

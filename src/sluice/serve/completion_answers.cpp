@@ -12,6 +12,7 @@
 #include "sluice/serve/completion_text.h"
 #include "sluice/serve/example_calibration.h"
 #include "sluice/serve/explorer_state.h"
+#include "sluice/serve/sampler_keys.h"
 
 namespace sluice::serve {
 namespace {
@@ -73,8 +74,7 @@ std::vector<std::string> read_stops(const Json& json) {
   return stops;
 }
 
-uint64_t read_seed(const Json& json) {
-  if (json.contains("seed")) return static_cast<uint64_t>(json.integer("seed"));
+uint64_t random_seed() {
   return std::stoull(random_token().substr(0, 12), nullptr, 16);
 }
 
@@ -90,11 +90,7 @@ Subject read_completion_subject(const Json& json, ExplorerState& state) {
 WantedCompletion read_completion(const Json& json, ExplorerState& state) {
   check_unsupported(json);
   WantedCompletion wanted{.subject = read_completion_subject(json, state)};
-  wanted.options.sampler = {.temperature = json.number_or("temperature", 1.0, {0, 100}),
-                            .top_k = json.integer_or("top_k", 0, {0, 1 << 24}),
-                            .top_p = json.number_or("top_p", 1.0, {0, 1}),
-                            .min_p = json.number_or("min_p", 0.0, {0, 1}),
-                            .seed = read_seed(json)};
+  wanted.options.sampler = read_sampler(json, {.temperature = 1.0, .seed = random_seed()});
   wanted.options.max_tokens = json.integer_or("max_tokens", 16, {0, kMaxNewTokens});
   check_can_be_calibrated(wanted.subject.interventions);
   wanted.text = {.stops = read_stops(json)};

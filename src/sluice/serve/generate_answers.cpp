@@ -6,7 +6,9 @@
 #include "sluice/probe/generate_text.h"
 #include "sluice/serve/example_calibration.h"
 #include "sluice/serve/explorer_state.h"
+#include "sluice/serve/sampler_keys.h"
 #include "sluice/serve/token_chances.h"
+#include "sluice/serve/token_json.h"
 
 namespace sluice::serve {
 namespace {
@@ -22,11 +24,7 @@ struct WantedText {
 WantedText read_wanted(const Json& json, ExplorerState& state) {
   WantedText wanted{.subject = read_subject(json, state.shelf, state.rules())};
   wanted.options.max_tokens = json.integer_or("max_tokens", 64, {1, kMaxNewTokens});
-  wanted.options.sampler = {.temperature = json.number_or("temperature", 0.0, {0, 100}),
-                            .top_k = json.integer_or("top_k", 0, {0, 1 << 24}),
-                            .top_p = json.number_or("top_p", 1.0, {0, 1}),
-                            .min_p = json.number_or("min_p", 0.0, {0, 1}),
-                            .seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}))};
+  wanted.options.sampler = read_sampler(json, {});
   check_can_be_calibrated(wanted.subject.interventions);
   wanted.alternatives = static_cast<size_t>(json.integer_or("count", 5, {0, 50}));
   return wanted;
@@ -34,16 +32,17 @@ WantedText read_wanted(const Json& json, ExplorerState& state) {
 
 ordered_json token_event(const LoadedModel& model, const TokenChances& chances, TokenId id,
                          std::string_view text) {
-  ordered_json top = ordered_json::array();
-  for (const PredictedToken& token : chances.top)
-    top.push_back({{"id", token.id},
-                   {"token", token_json(model, token.id)},
-                   {"probability", shortest_number(static_cast<float>(token.probability))}});
   return {{"index", chances.index},
           {"id", id},
           {"text", text},
           {"probability", shortest_number(static_cast<float>(chances.probability_of(id)))},
-          {"top", std::move(top)}};
+          {"top", predicted_json(model, chances.top)}};
+}
+
+// The token that ended the text and is no part of it; null if the text is as long as it may be.
+ordered_json end_json(const LoadedModel& model, const TokenChances& chances, std::optional<TokenId> id) {
+  if (!id) return {};
+  return predicted_json(model, PredictedToken{.id = *id, .probability = chances.probability_of(*id)});
 }
 
 void stream_text(ExplorerState& state, const WantedText& wanted, EventStream& events, const Turn& turn) {
@@ -59,8 +58,8 @@ void stream_text(ExplorerState& state, const WantedText& wanted, EventStream& ev
                 compact_text(id ? token_event(model, chances, *id, text) : ordered_json({{"text", text}})));
   };
   const GeneratedText made = generate_text(model, request, turn.control);
-  const bool full = std::ssize(made.ids) == wanted.options.max_tokens;
-  events.send("done", compact_text({{"reason", full ? "length" : "stop"},
+  events.send("done", compact_text({{"reason", made.stopped_by ? "stop" : "length"},
+                                    {"end", end_json(model, chances, made.stopped_by)},
                                     {"text", made.text ? ordered_json(*made.text) : ordered_json()},
                                     {"ids", made.ids},
                                     {"prompt_ids", request.prompt},

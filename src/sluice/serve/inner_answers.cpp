@@ -6,6 +6,7 @@
 #include "sluice/analysis/view_lens.h"
 #include "sluice/base/json_text.h"
 #include "sluice/serve/explorer_state.h"
+#include "sluice/serve/token_json.h"
 
 namespace sluice::serve {
 namespace {
@@ -16,14 +17,7 @@ constexpr int64_t kUsualLensPositions = 64;
 
 ordered_json lens_layer_json(const LoadedModel& model, const ViewLensLayer& lens) {
   ordered_json top = ordered_json::array(), surprise = ordered_json::array();
-  for (const std::vector<PredictedToken>& tokens : lens.top) {
-    ordered_json row = ordered_json::array();
-    for (const PredictedToken& token : tokens)
-      row.push_back({{"id", token.id},
-                     {"token", token_json(model, token.id)},
-                     {"probability", shortest_number(static_cast<float>(token.probability))}});
-    top.push_back(std::move(row));
-  }
+  for (const std::vector<PredictedToken>& tokens : lens.top) top.push_back(predicted_json(model, tokens));
   for (const float each : lens.surprise)
     surprise.push_back(std::isfinite(each) ? ordered_json(shortest_number(each)) : ordered_json());
   return {{"layer", lens.layer},

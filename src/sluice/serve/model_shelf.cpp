@@ -148,6 +148,7 @@ ordered_json to_json(const ShelvedModel& model, const ModelOptions& options) {
   json["feed_forward"] = config.feed_forward;
   json["vocabulary"] = config.vocabulary;
   json["positions"] = config.positions;
+  json["end_of_text"] = config.end_of_text;
   json["dtype"] = weight_type_name(options.dtype);
   json["gates"] = ordered_json::array();
   for (const GateSpec& gate : config.gates) json["gates"].push_back(gate_json(gate, config));

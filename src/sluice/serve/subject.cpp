@@ -91,8 +91,4 @@ Json body_of(const HttpRequest& request) {
   return json;
 }
 
-nlohmann::ordered_json token_json(const LoadedModel& model, TokenId id) {
-  return model.has_tokenizer() ? nlohmann::ordered_json(model.decode({&id, 1})) : nlohmann::ordered_json();
-}
-
 }  // namespace sluice::serve

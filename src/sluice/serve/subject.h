@@ -39,7 +39,4 @@ std::string view_name(const Subject& subject, const std::vector<TokenId>& ids);
 // A body of JSON. HttpError if it is none.
 Json body_of(const HttpRequest& request);
 
-// A token's text; null without a tokenizer.
-nlohmann::ordered_json token_json(const LoadedModel& model, TokenId id);
-
 }  // namespace sluice::serve

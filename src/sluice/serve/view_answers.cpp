@@ -8,6 +8,8 @@
 #include "sluice/base/json_text.h"
 #include "sluice/base/stopwatch.h"
 #include "sluice/serve/explorer_state.h"
+#include "sluice/serve/sampler_keys.h"
+#include "sluice/serve/token_json.h"
 
 namespace sluice::serve {
 namespace {
@@ -21,12 +23,6 @@ size_t rows_of(const Json& json) {
       json.integer_or("count", kUsualRows, {1, static_cast<int64_t>(ViewStore::kMaxRows)}));
 }
 
-ordered_json predicted_json(const LoadedModel& model, const PredictedToken& token) {
-  return {{"id", token.id},
-          {"token", token_json(model, token.id)},
-          {"probability", shortest_number(static_cast<float>(token.probability))}};
-}
-
 // The view that a computation needs, and how it came to be there.
 struct ViewInTurn {
   ViewHandle view;
@@ -37,13 +33,6 @@ ViewInTurn obtained(ExplorerState& state, const Subject& subject, const Turn& tu
   const auto [view, cached] = state.views.obtain(subject, state.shelf, turn.control);
   ++(cached ? state.metrics.views_cached : state.metrics.views_computed);
   return {view, cached};
-}
-
-SamplerOptions sampler_of(const Json& json) {
-  return {.temperature = json.number_or("temperature", 1.0, {0, 100}),
-          .top_k = json.integer_or("top_k", 0, {0, 1 << 24}),
-          .top_p = json.number_or("top_p", 1.0, {0, 1}),
-          .min_p = json.number_or("min_p", 0.0, {0, 1})};
 }
 
 ordered_json sinks_json(const PromptView& a, const PromptView& b) {
@@ -166,7 +155,8 @@ Answer answer_next(ExplorerState& state, const HttpRequest& request) {
                    "top_p", "min_p"});
   const Subject subject = read_subject(json, state.shelf, state.rules());
   const int64_t position = json.integer_or("position", -1, {0, 1 << 20});
-  NextTokensRequest wanted{.position = position, .count = rows_of(json), .sampler = sampler_of(json)};
+  NextTokensRequest wanted{
+      .position = position, .count = rows_of(json), .sampler = read_sampler(json, {.temperature = 1.0})};
   return Computation{
       .kind = "next", .model = subject.model->id, .whole = [&state, subject, wanted](const Turn& turn) {
         const ViewHandle view = obtained(state, subject, turn).view;
