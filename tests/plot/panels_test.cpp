@@ -41,6 +41,19 @@ TEST(Panels, stand_in_a_grid_row_after_row) {
   EXPECT_LT(canvas.texts[0].box.top, canvas.texts[2].box.top);
 }
 
+TEST(Panels, stand_below_each_other_where_a_row_is_wider_than_a_page) {
+  Panels panels{.columns = 2};
+  for (const char* name : {"a", "b"}) panels.panels.push_back(plain_panel(name));
+  panels.panels.front().width = 900;
+  const RecordingCanvas wrapped = drawn(figure_of(panels));
+  EXPECT_EQ(wrapped.texts[0].box.left, wrapped.texts[1].box.left);
+  EXPECT_LT(wrapped.texts[0].box.top, wrapped.texts[1].box.top);
+
+  panels.wraps = false;
+  const RecordingCanvas wide = drawn(figure_of(panels));
+  EXPECT_LT(wide.texts[0].box.left, wide.texts[1].box.left);
+}
+
 TEST(Panels, have_a_title_for_screen_readers_in_any_case) {
   EXPECT_EQ(figure_of(plain_panel("Gates")).title, "Gates");
   EXPECT_EQ(figure_of(Panels{.panels = {plain_panel("a"), plain_panel("b")}}).title, "a; b");

@@ -212,7 +212,7 @@ const std::vector<SampleChart>& sample_charts() {
 Figure sample_panels(size_t tokens) {
   std::vector<HeatMap> maps;
   for (const size_t layer : {0, 9, 18, 27}) maps.push_back(attention_map(tokens, layer));
-  Panels panels{.title = "Attention of a model with 28 layers", .color = share_colors(maps)};
+  Panels panels{.title = "Attention of a model with 28 layers", .wraps = false, .color = share_colors(maps)};
   for (HeatMap& map : maps) panels.panels.push_back(panel_of(std::move(map)));
   panels.caption = {
       fmt::format("Attention by query and key, mean of all heads, on a logarithmic scale. Hatched: later "

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kPageMargin = 12, kBetweenPanels = 20, kBeforeCaption = 10, kCaptionLine = 14;
 constexpr double kNarrowestPage = 340;  // a caption in a narrower column is hard to read
+constexpr double kWidestGrid = 960;     // what a report's column has room for
 constexpr double kBeforeSharedBar = 16, kLongestSharedBar = 320;
 
 // Sizes of a grid, each column as wide as its widest panel, each row as high as its highest.
@@ -22,14 +23,19 @@ struct PanelGrid {
   std::vector<double> widths, heights;
 
   explicit PanelGrid(const Panels& panels) {
-    const size_t columns = std::clamp<size_t>(panels.columns, 1, std::max<size_t>(panels.panels.size(), 1));
-    widths.resize(columns);
-    heights.resize((panels.panels.size() + columns - 1) / columns);
-    for (size_t i = 0; i < panels.panels.size(); ++i) {
+    size_t columns = std::clamp<size_t>(panels.columns, 1, std::max<size_t>(panels.panels.size(), 1));
+    arrange(panels.panels, columns);
+    while (panels.wraps && columns > 1 && width() > kWidestGrid) arrange(panels.panels, --columns);
+  }
+
+  void arrange(const std::vector<Panel>& panels, size_t columns) {
+    widths.assign(columns, 0);
+    heights.assign((panels.size() + columns - 1) / columns, 0);
+    for (size_t i = 0; i < panels.size(); ++i) {
       double& width = widths[i % columns];
       double& height = heights[i / columns];
-      width = std::max(width, panels.panels[i].width);
-      height = std::max(height, panels.panels[i].height);
+      width = std::max(width, panels[i].width);
+      height = std::max(height, panels[i].height);
     }
   }
 

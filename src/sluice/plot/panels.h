@@ -17,8 +17,9 @@ struct Panels {
   std::string title = {};  // above all; empty: only for screen readers, from the panels' titles
   std::vector<Panel> panels = {};
   size_t columns = 2;
-  std::vector<LegendEntry> legend = {};   // one for all panels
-  std::optional<ColorAxis> color = {};    // one bar for all panels; share_colors gives it
+  bool wraps = true;                     // takes fewer columns where they would be wider than a report's page
+  std::vector<LegendEntry> legend = {};  // one for all panels
+  std::optional<ColorAxis> color = {};   // one bar for all panels; share_colors gives it
   std::vector<std::string> caption = {};  // paragraphs: what is drawn, n, the model; wrapped, never cut
 };
 

@@ -142,8 +142,10 @@ ReportFigure attention_maps_figure(const StudiedModel& model, MapScale scale) {
     maps.resize(kMostMaps);
   }
   const bool small = maps.size() > kLargeMaps;
-  Panels panels{
-      .columns = small ? kSmallColumns : 2, .color = share_colors(maps), .caption = {std::move(caption)}};
+  Panels panels{.columns = small ? kSmallColumns : 2,
+                .wraps = false,  // maps are looked at side by side
+                .color = share_colors(maps),
+                .caption = {std::move(caption)}};
   for (HeatMap& map : maps)
     panels.panels.push_back(small ? small_panel(std::move(map)) : panel_of(std::move(map)));
   return {named_for(model, "selected_layer_attention_maps"), figure_of(std::move(panels)),
