@@ -13,15 +13,15 @@ namespace {
 constexpr std::chrono::seconds kLongestStart{120};
 
 // More layers than fit on a screen, so that something is out of sight; the nursery's tokens.
-void make_deep_model(const std::string& path, const std::string& config_path) {
+void make_deep_model(const std::string& path, const std::string& config_path, const DeepShape& shape) {
   const nlohmann::json config = {{"model_type", "qwen3"},
                                  {"vocab_size", 256},
-                                 {"hidden_size", kDeepHeads * kDeepChannels},
+                                 {"hidden_size", shape.heads * shape.channels},
                                  {"intermediate_size", 96},
-                                 {"num_hidden_layers", kDeepLayers},
-                                 {"num_attention_heads", kDeepHeads},
-                                 {"num_key_value_heads", kDeepHeads},
-                                 {"head_dim", kDeepChannels},
+                                 {"num_hidden_layers", shape.layers},
+                                 {"num_attention_heads", shape.heads},
+                                 {"num_key_value_heads", shape.heads},
+                                 {"head_dim", shape.channels},
                                  {"max_position_embeddings", 1024},
                                  {"rms_norm_eps", 1e-6},
                                  {"rope_theta", 10000.0},
@@ -38,9 +38,9 @@ void make_deep_model(const std::string& path, const std::string& config_path) {
 
 }  // namespace
 
-ExploredModels::ExploredModels() {
+ExploredModels::ExploredModels(const DeepShape& shape) {
   const std::string deep = folder_.path("deep");
-  make_deep_model(deep, folder_.path("config.json"));
+  make_deep_model(deep, folder_.path("config.json"), shape);
   const std::string nursery = SLUICE_NURSERY;
   server_ = std::make_unique<BackgroundProcess>(
       SLUICE_PROGRAM,

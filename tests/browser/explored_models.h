@@ -11,9 +11,14 @@ namespace sluice::test {
 
 constexpr int kDeepLayers = 24, kDeepHeads = 4, kDeepChannels = 16;
 
+// Of the deep model.
+struct DeepShape {
+  int layers = kDeepLayers, heads = kDeepHeads, channels = kDeepChannels;
+};
+
 class ExploredModels {
  public:
-  ExploredModels();
+  explicit ExploredModels(const DeepShape& deep = {});
 
   // http://127.0.0.1:PORT
   const std::string& address() const { return address_; }

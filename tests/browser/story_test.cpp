@@ -102,6 +102,29 @@ TEST_F(Story, ends_with_a_table_of_all_models) {
   EXPECT_EQ(count("#open tbody tr"), 3);
 }
 
+TEST_F(Story, says_at_the_end_what_a_sink_is_and_who_has_one) {
+  open_story();
+  const auto times = [&](const char* model) {
+    const json view = ask("/api/v1/view", {{"model", model}, {"prompt", text_read("sink")}});
+    return view["sink"]["mean"].get<double>() / view["sink"]["floor"].get<double>();
+  };
+  const double plain = times("baseline"), gated = times("headwise");
+  ASSERT_GT(plain, 3) << "the nursery's golden pair";
+  ASSERT_LT(gated, 3);
+  const std::string said = found("open");
+  for (const char* words : {"A sink is a token that gets far more attention", "What the gate does to it",
+                            "and the one with it less than a sink",
+                            "Where we saw one: on this text in baseline, and not in headwise"})
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+  const auto one_digit = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f times", value);
+    return std::string(text);
+  };
+  EXPECT_NE(said.find("baseline gives its first token " + one_digit(plain)), std::string::npos) << said;
+  EXPECT_NE(said.find("which has a gate, " + one_digit(gated)), std::string::npos) << said;
+}
+
 TEST_F(Story, fits_a_narrow_screen) {
   browser().resize(390, 844);
   browser().open(address("/story"));

@@ -4,6 +4,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/serve/listener.h"
+#include "sluice/serve/request_parser.h"
 
 namespace sluice::serve {
 namespace {
@@ -75,6 +76,20 @@ TEST(Access, exchanges_the_token_of_an_address_for_a_cookie) {
   request.query = {{"token", "wrong"}};
   EXPECT_FALSE(token_exchange(request, rules));
   EXPECT_FALSE(token_exchange(request, {.host = "127.0.0.1", .port = 8080}));
+}
+
+TEST(Access, takes_tokens_of_any_letters) {
+  const std::string token = "a b&c=d;e%f+g\r\nSet-Cookie: x";
+  const AccessRules rules{.host = "127.0.0.1", .port = 8080, .token = token};
+  HttpRequest request{.method = "GET", .path = "/", .query = {{"token", token}}};
+  request.headers = {{"host", "localhost:8080"}};
+  const std::optional<HttpResponse> response = token_exchange(request, rules);
+  ASSERT_TRUE(response);
+  const std::string cookie = response->headers[1].second;
+  EXPECT_EQ(cookie.find("sluice_token=a%20b%26c%3Dd%3Be%25f%2Bg%0D%0ASet-Cookie%3A%20x; HttpOnly"), 0U);
+  const std::string sent = cookie.substr(0, cookie.find(';'));
+  EXPECT_EQ(access_status({{"host", "localhost:8080"}, {"cookie", sent}}, rules), 200);
+  EXPECT_EQ(percent_decoded(percent_encoded(token), PlusSign::Space), token);
 }
 
 TEST(Access, makes_tokens_that_differ) {

@@ -105,6 +105,23 @@ TEST_F(Completions, tell_the_chances_of_the_prompt_and_of_new_tokens) {
   EXPECT_EQ(complete({{"echo", true}, {"max_tokens", 0}}).json()["choices"][0]["text"], "^abc");
 }
 
+TEST_F(Completions, take_no_more_than_the_page_may_ask_for) {
+  const auto blamed = [](const json& changes) {
+    const ClientResponse response = complete(changes);
+    EXPECT_EQ(response.status, 400) << response.body;
+    return response.json()["error"]["message"].get<std::string>();
+  };
+  const std::string many(70'000, 'a');
+  EXPECT_NE(blamed({{"prompt", many}}).find("at most 65536 bytes"), std::string::npos);
+  EXPECT_NE(blamed({{"prompt", {many}}}).find("at most 65536 bytes"), std::string::npos);
+  EXPECT_NE(blamed({{"prompt", std::vector<int>(1025, 97)}}).find("at most 1024 tokens"), std::string::npos);
+  EXPECT_NE(blamed({{"prompt", ""}}).find("at least one token"), std::string::npos);
+  EXPECT_NE(blamed({{"prompt", json::array()}}).find("at least one token"), std::string::npos);
+  EXPECT_NE(blamed({{"prompt", {"a", "b"}}}).find("one at a time"), std::string::npos);
+  const std::vector<std::string> changes(65, "attn.gate scale=1");
+  EXPECT_NE(blamed({{"interventions", changes}}).find("at most 64 interventions"), std::string::npos);
+}
+
 TEST_F(Completions, take_ids_and_lists_of_one) {
   const json text = complete().json()["choices"];
   EXPECT_EQ(complete({{"prompt", {"^abc"}}}).json()["choices"], text);

@@ -321,6 +321,19 @@ TEST_F(ExplorerApi, tells_the_ranks_of_a_heads_maps) {
   EXPECT_EQ(answer("rank", body)["ranks"]["gates"], 0);
 }
 
+TEST_F(ExplorerApi, differs_most_between_the_pair_in_the_head_of_the_picture) {
+  // docs/explorer.png shows layer 0, head 0 on this text.
+  const json text = {{"prompt", "^lItYRxkkDeXqYzXXqTaRRpGNkHFeDCDGoFonqutdtdtmguk"}};
+  json a = text, b = text;
+  a["model"] = "headwise";
+  b["model"] = "baseline";
+  const json sinks = answer("compare", {{"a", a}, {"b", b}})["difference"]["sinks"];
+  const double pictured = std::abs(sinks[0]["by_head"][0].get<double>());
+  for (const json& layer : sinks)
+    for (const json& difference : layer["by_head"]) EXPECT_LE(std::abs(difference.get<double>()), pictured);
+  EXPECT_GT(pictured, 0.5);
+}
+
 TEST_F(ExplorerApi, refuses_requests_that_make_no_sense) {
   json body = subject();
   body["model"] = "other";
@@ -415,6 +428,19 @@ TEST(Explorer, asks_for_the_token_wherever_others_can_connect) {
   EXPECT_EQ(client.get("/?token=" + token).status, 303);
   EXPECT_EQ(client.get("/api/v1/models", "Authorization: Bearer " + token + "\r\n").status, 200);
   EXPECT_EQ(client.get("/api/v1/models", "Cookie: sluice_token=" + token + "\r\n").status, 200);
+}
+
+TEST(Explorer, has_an_address_that_can_be_opened_whatever_the_token) {
+  ExplorerOptions options;
+  options.token = "a b&c#d+e";
+  const RunningExplorer explorer(options);
+  const std::string address = explorer.address();
+  const std::string target = address.substr(address.find("/?"));
+  EXPECT_EQ(target, "/?token=a%20b%26c%23d%2Be");
+  const ClientResponse exchanged = explorer.client().get(target);
+  ASSERT_EQ(exchanged.status, 303);
+  const std::string cookie = exchanged.headers.at("set-cookie");
+  EXPECT_EQ(explorer.client().get("/", "Cookie: " + cookie.substr(0, cookie.find(';')) + "\r\n").status, 200);
 }
 
 TEST(Explorer, says_what_is_wrong_with_a_model_and_shows_the_others) {

@@ -10,10 +10,12 @@ namespace {
 using namespace std::chrono_literals;
 
 // Work that notes its name when its turn comes.
-QueuedWork noting(std::vector<std::string>& order, const std::string& client, const std::string& name) {
-  return {.client = client, .kind = name, .model = "m", .run = [&order, name](const Turn&) {
-            order.push_back(name);
-          }};
+QueuedWork noting(std::vector<std::string>& order, const std::string& client, const std::string& name,
+                  const std::string& peer = "here") {
+  return {.client = {.peer = peer, .name = client},
+          .kind = name,
+          .model = "m",
+          .run = [&order, name](const Turn&) { order.push_back(name); }};
 }
 
 TEST(FairQueue, lets_clients_take_turns) {
@@ -29,6 +31,31 @@ TEST(FairQueue, lets_clients_take_turns) {
   }
   EXPECT_EQ(order, (std::vector<std::string>{"a1", "b1", "c1", "a2", "b2", "a3"}));
   EXPECT_EQ(announced, order) << "places are told in the order of turns";
+}
+
+TEST(FairQueue, gives_nobody_more_turns_for_taking_more_names) {
+  FairQueue queue;
+  std::vector<std::string> order;
+  for (int i = 0; i < 4; ++i) queue.push(noting(order, "name-" + std::to_string(i), "rude", "there"));
+  queue.push(noting(order, "", "b1", "elsewhere"));
+  queue.push(noting(order, "", "b2", "elsewhere"));
+  std::vector<std::string> announced;
+  for (const WaitingWork& work : queue.status().waiting) announced.push_back(work.kind);
+  while (queue.run_next(0ms)) {
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"rude", "b1", "rude", "b2", "rude", "rude"}));
+  EXPECT_EQ(announced, order);
+}
+
+TEST(FairQueue, takes_no_more_of_a_peer_under_any_name) {
+  FairQueue queue({.waiting = 5, .waiting_of_peer = 3, .waiting_of_client = 2});
+  std::vector<std::string> order;
+  int taken = 0;
+  for (int i = 0; i < 20; ++i)
+    taken += queue.push(noting(order, "name-" + std::to_string(i), "rude", "there")) ? 1 : 0;
+  EXPECT_EQ(taken, 3);
+  EXPECT_TRUE(queue.push(noting(order, "", "other", "elsewhere"))) << "there is room for others";
+  EXPECT_EQ(queue.status().waiting.size(), 4U);
 }
 
 TEST(FairQueue, does_not_compute_what_was_cancelled) {
@@ -50,7 +77,7 @@ TEST(FairQueue, tells_a_computation_that_runs_to_stop) {
   uint64_t ticket = 0;
   bool before = true, after = false;
   ticket = queue
-               .push({.client = "a",
+               .push({.client = {.peer = "a"},
                       .kind = "k",
                       .model = "m",
                       .run =
@@ -72,7 +99,7 @@ TEST(FairQueue, tells_a_computation_that_runs_to_stop) {
 TEST(FairQueue, stops_a_computation_that_takes_too_long) {
   FairQueue queue({.seconds = 0});
   bool cancelled = false;
-  queue.push({.client = "a", .kind = "k", .model = "m", .run = [&](const Turn& turn) {
+  queue.push({.client = {.peer = "a"}, .kind = "k", .model = "m", .run = [&](const Turn& turn) {
                 std::this_thread::sleep_for(1ms);
                 cancelled = turn.control.is_cancelled();
               }});

@@ -55,7 +55,7 @@ std::optional<std::string> HttpClient::take_line() {
   return line;
 }
 
-ClientResponse HttpClient::receive() {
+ClientResponse HttpClient::receive_head() {
   ClientResponse response;
   const std::optional<std::string> status = take_line();
   if (!status || status->size() < 12) return {};
@@ -67,6 +67,11 @@ ClientResponse HttpClient::receive() {
     std::ranges::transform(name, name.begin(), [](char c) { return static_cast<char>(std::tolower(c)); });
     response.headers[name] = line->substr(colon + 2);
   }
+  return response;
+}
+
+ClientResponse HttpClient::receive() {
+  ClientResponse response = receive_head();
   if (response.headers.contains("transfer-encoding")) {
     while (const std::optional<std::string> length = take_line()) {
       const std::optional<std::string> chunk = take(std::stoul(*length, nullptr, 16) + 2);

@@ -29,6 +29,9 @@ class HttpClient {
   // Waits at most ten seconds for it.
   ClientResponse receive();
 
+  // Of an answer to HEAD: no body follows, whatever length it tells.
+  ClientResponse receive_head();
+
   // True if the other side has closed within ten seconds; what it sends until then is dropped.
   bool sees_end();
 

@@ -70,6 +70,20 @@ TEST(Server, sends_no_body_to_a_head_request) {
   EXPECT_EQ(response.body, "");
 }
 
+TEST(Server, sends_bodies_again_after_a_head_request) {
+  const RunningServer server(echo);
+  HttpClient client = server.client();
+  client.send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(client.receive_head().headers.at("content-length"), "8");
+  EXPECT_EQ(client.get("/b").body, "GET /b ");
+  client.send("HEAD /c HTTP/1.1\r\nHost: h\r\n\r\nnonsense\r\n\r\n");
+  EXPECT_EQ(client.receive_head().status, 200);
+  const ClientResponse refused = client.receive();
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.body.size(), std::stoul(refused.headers.at("content-length")));
+  EXPECT_GT(refused.body.size(), 0U) << "why, to somebody who asked for no HEAD";
+}
+
 TEST(Server, sends_headers_that_keep_a_page_to_itself) {
   const RunningServer server(echo);
   const ClientResponse response = server.client().get("/");
@@ -218,15 +232,16 @@ TEST(Server, streams_events_and_keeps_the_connection) {
   EXPECT_EQ(client.get("/after").body, "after");
 }
 
-TEST(Server, tells_clients_apart_by_the_name_they_give) {
+TEST(Server, tells_clients_of_one_address_apart_by_the_name_they_give) {
   const auto client_named = [](const std::string& name) {
     return client_of(
         {.method = "GET", .path = "/", .headers = {{"x-sluice-client", name}}, .address = "1.2.3.4"});
   };
-  EXPECT_EQ(client_named("tab-1"), "1.2.3.4 tab-1");
-  EXPECT_EQ(client_named(""), "1.2.3.4");
-  EXPECT_EQ(client_named("a b"), "1.2.3.4");
-  EXPECT_EQ(client_named(std::string(65, 'a')), "1.2.3.4");
+  const QueueClient unnamed{.peer = "1.2.3.4"}, tab{.peer = "1.2.3.4", .name = "tab-1"};
+  EXPECT_EQ(client_named("tab-1"), tab);
+  EXPECT_EQ(client_named(""), unnamed);
+  EXPECT_EQ(client_named("a b"), unnamed);
+  EXPECT_EQ(client_named(std::string(65, 'a')), unnamed);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The view "Break it": a list of changes of gates that can be switched on and off, and beside it what they do.
-import {choice, debounced, element, find, replace} from '../shared/dom.js';
+import {choice, element, find, paced, replace} from '../shared/dom.js';
 import {fresh, interventionOf, kindNames, scopeNames} from '../shared/changes.js';
 import {Effects} from './effects.js';
 import {mainModel, mainPane} from './session.js';
@@ -35,7 +35,7 @@ function amountControls(one, index, code) {
   if (one.kind !== 'constant' && one.kind !== 'scale') return [];
   const high = one.kind === 'scale' ? 2 : 1;
   const shown = element('output', {class: 'mono'}, one.amount.toFixed(2));
-  const moved = debounced(kSliderPace, (amount) => write(index, {amount}));
+  const moved = paced(kSliderPace, (amount) => write(index, {amount}));
   const slider = element('input', {type: 'range', min: 0, max: high, step: 0.01, value: one.amount, id: `amount-${index}`,
     'aria-label': one.kind === 'scale' ? 'Factor' : 'Value of the gate', oninput: () => {
       const amount = Number(slider.value);

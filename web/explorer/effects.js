@@ -62,7 +62,7 @@ export class Effects {
       ['KL divergence', number(difference.kl_mean), 'nats, mean over tokens', 'fact-kl'],
       ['After the last token', number(difference.kl_last), 'nats'],
       ['Other likeliest token', percent(1 - difference.agreement), `${difference.changed.length} of ${a.ids.length} positions`, 'fact-flipped'],
-      ['Surprise', number(b.nll), `${signed(difference.nll)} nats per token`],
+      ['Surprise', number(b.nll), `${signed(difference.nll)} nats per token`, 'fact-surprise'],
       ['Sink', percent(b.sink.mean), `before ${percent(a.sink.mean)}, uniform ${percent(a.sink.floor)}`, 'fact-sink-after'],
     ]));
     replace(this.charts, element('figure', {class: 'chart'}, element('figcaption', {class: 'note'}, 'Divergence after each token, nats'), svgElement(this.klChart())));
@@ -76,7 +76,7 @@ export class Effects {
     replace(this.table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'Probabilities of the next token before and after'),
       element('thead', {}, element('tr', {}, ['Next token', 'before', 'after', 'change', ''].map((name) => element('th', {scope: 'col'}, name)))),
       element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), endsText(mainModel(), row.id)), element('td', {}, percent(row.a)),
-        element('td', {}, percent(row.b)), element('td', {}, signed(100 * row.change, 1)), element('td', {class: 'bars'}, bar(row.a, 'fill'), bar(row.b, 'fill second')))))));
+        element('td', {}, percent(row.b)), element('td', {}, signed(100 * row.change, Math.abs(row.change) < 0.001 ? 4 : 1)), element('td', {class: 'bars'}, bar(row.a, 'fill'), bar(row.b, 'fill second')))))));
     this.element.dataset.kl = String(difference.kl_mean);
   }
 

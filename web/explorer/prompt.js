@@ -68,6 +68,8 @@ function drawModels() {
   for (const id of ['model', 'beside']) find(id).disabled = false;
 }
 
+const taken = (seconds) => (seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`);
+
 function drawStatus(queue) {
   const status = find('status');
   status.classList.toggle('busy', Boolean(queue));
@@ -76,7 +78,7 @@ function drawStatus(queue) {
   const waiting = queue?.yours?.[0];
   if (waiting && !queue.running?.yours) status.textContent = `waiting, place ${waiting.place}${waiting.expected_s ? `, about ${Math.ceil(waiting.expected_s)} s` : ''}`;
   else if (queue) status.textContent = queue.running?.total ? `computing, ${queue.running.done} of ${queue.running.total}` : 'computing …';
-  else status.textContent = pass ? `${pass.count} tokens · ${timing.cached ? 'from memory' : `${Math.round(1000 * timing.computed_s)} ms`}` : '';
+  else status.textContent = pass ? `${pass.count} tokens · ${timing.cached ? 'from memory' : taken(timing.computed_s)}` : '';
 }
 
 export function beginPrompt() {

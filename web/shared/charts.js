@@ -49,14 +49,17 @@ export function barChart({title, categories, series, width = 560, height = 200, 
   return drawing;
 }
 
-function legendOf(drawing, x, y, series) {
+// Further to the left where the names would not fit otherwise.
+function legendOf(drawing, right, y, series) {
   const colors = palette();
+  const wide = series.reduce((sum, one) => sum + 34 + one.name.length * 7, 0);
+  let x = Math.max(0, Math.min(right, drawing.width - wide));
   for (const [s, one] of series.entries()) {
     const color = one.color ?? (s ? colors.second : colors.accent);
     // Told apart by more than colour: the second is dashed or hatched by a gap.
     drawing.line(x, y - 4, x + 18, y - 4, color, {width: 4, dash: one.dash});
     drawing.text(x + 24, y, one.name, {size: 12, fill: colors.ink});
-    x += 40 + one.name.length * 7;
+    x += 34 + one.name.length * 7;
   }
 }
 
@@ -85,7 +88,7 @@ export function lineChart({title, series, width = 560, height = 200, top, floor,
     drawing.line(box.x, y, box.x + box.width, y, colors.faint, {dash: [2, 4], width: 1.4});
     drawing.text(box.x + box.width, y - 5, floor.name, {anchor: 'end', size: 11, fill: colors.faint});
   }
-  const every = Math.ceil(count / 16);
+  const every = Math.ceil(count / Math.max(2, Math.min(16, Math.floor(box.width / 26))));
   for (let i = 0; i < count; i += every) drawing.text(place(i, 0)[0], box.y + box.height + 16, i, {anchor: 'middle', size: 11, fill: colors.faint});
   drawing.text(box.x + box.width, height - 3, across, {anchor: 'end', size: 11, fill: colors.faint});
   legendOf(drawing, box.x, 14, series.map((one, s) => ({...one, dash: s ? [5, 3] : undefined})));

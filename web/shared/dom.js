@@ -58,16 +58,18 @@ export function signed(value, digits = 3) {
   return value > 0 ? '+' + text : text;
 }
 
+// Two digits at least: of a large vocabulary the likeliest token may have a hundredth of a percent.
 export function percent(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
-  const size = 100 * value;
-  return (size !== 0 && Math.abs(size) < 0.1 ? '< 0.1' : size.toFixed(Math.abs(size) < 10 ? 1 : 0)).replace('-', '−') + ' %';
+  const size = Math.abs(100 * value);
+  const text = size === 0 || size >= 0.1 ? size.toFixed(size < 10 ? 1 : 0) : size >= 0.0001 ? size.toPrecision(2) : '<\u00a00.0001';
+  return `${value < 0 ? '−' : ''}${text}\u00a0%`;
 }
 
 // White space and control characters become signs that can be seen.
 export function visible(token) {
   return token.replace(/ /g, '·').replace(/\n/g, '↵').replace(/\t/g, '⇥').replace(/\r/g, '␍')
-    .replace(/[\u0000-\u001f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0))).replace(/\u007f/g, '␡') || '∅';
+    .replace(/[\u0000-\u001f\u007f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`) || '∅';
 }
 
 // What a screen reader says: a lone space would be silent.
@@ -83,6 +85,22 @@ export function debounced(milliseconds, action) {
   return (...values) => {
     clearTimeout(timer);
     timer = setTimeout(action, milliseconds, ...values);
+  };
+}
+
+// At once, and while calls keep coming once in so many milliseconds, with the last values.
+export function paced(milliseconds, action) {
+  let timer = 0;
+  let last = [];
+  let time = -milliseconds;
+  return (...values) => {
+    last = values;
+    if (timer) return;
+    timer = setTimeout(() => {
+      timer = 0;
+      time = performance.now();
+      action(...last);
+    }, Math.max(0, time + milliseconds - performance.now()));
   };
 }
 

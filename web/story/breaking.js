@@ -1,10 +1,10 @@
 // Chapters seven and eight: what happens when the gates are held still, and what these models cannot tell.
-import {debounced, element, number, percent, replace, signed} from '../shared/dom.js';
+import {element, number, paced, percent, replace, signed} from '../shared/dom.js';
 import {barChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {palette} from '../shared/colors.js';
 import {post} from '../shared/api.js';
-import {found, p, slider, tryIt, value} from './figures.js';
+import {chartWidth, found, p, slider, tryIt, value} from './figures.js';
 import {cast, explorerLink, isSink, kSinkFactor, largestActivation, look, meanOf, textFor} from './material.js';
 
 export function breaking() {
@@ -32,19 +32,19 @@ export function breaking() {
     const was = surprises(before, text.copies);
     const is = surprises(after, text.copies);
     const colors = palette();
-    const names = text.copies ? ['copies', 'other letters'] : ['all tokens'];
+    const names = text.copies ? ['copies', 'other\u00a0letters'] : ['all tokens'];
     const list = (one) => (text.copies ? [one.copies, one.others] : [one.others]);
-    replace(chart, element('figcaption', {class: 'note'}, 'Surprise, nats per token: low is good'), svgElement(barChart({title: 'Surprise before and after', categories: names, width: 640, height: 190,
+    replace(chart, element('figcaption', {class: 'note'}, 'Surprise, nats per token: low is good'), svgElement(barChart({title: 'Surprise before and after', categories: names, width: chartWidth(), height: 190,
       series: [{name: 'its own gates', values: list(was), color: colors.accent}, {name: `all gates at ${amount.toFixed(2)}`, values: list(is), color: colors.second}]})));
     const worse = difference.nll;
     replace(result, p('With every gate at ', value(amount.toFixed(2)), ' the prediction moves by ', value(number(difference.kl_mean), 'kl'), ' nats and the surprise by ', value(signed(worse)), ' per token. ', value(percent(1 - difference.agreement)), ' of the likeliest tokens are others now. ',
-      worse > 0.05 ? 'The gates mattered: it is not enough that they are there, they have to move.' : worse > 0 ? 'That is little: at this value the model hardly misses its moving gates.' : 'The model got no worse. At this value its gates might as well stand still on this text.'),
+      worse > 0.05 ? 'The gates mattered: it is not enough that they are there, they have to move.' : worse > 0 ? 'In surprise that is little: at this value the model hardly misses its moving gates.' : 'The model got no worse. At this value its gates might as well stand still on this text.'),
     text.copies ? p('The copies suffer by ', value(signed(is.copies - was.copies)), ' nats, the other letters by ', value(signed(is.others - was.others)), '. ', is.copies - was.copies > is.others - was.others ? 'What needs attention suffers more.' : 'What needs no attention suffers at least as much.') : null,
     p('The first token’s share goes from ', value(percent(before.sink.mean)), ' to ', value(percent(after.sink.mean)), '.'));
     link.href = explorerLink({model: model.id, text: text.text, view: 'break', changes: `1_all_0_0_0_constant_${amount}`});
   }
 
-  const moved = debounced(80, (amount) => draw(amount).catch(fail));
+  const moved = paced(80, (amount) => draw(amount).catch(fail));
   const turn = slider('All gates at', {low: 0, high: 1, step: 0.01, at: 1, moved, show: (amount) => amount.toFixed(2)});
   return {
     id: 'break', title: 'Break it', needs: ['gated'],
@@ -69,6 +69,19 @@ export function open() {
     return {model, sink: pass.view.sink, largest: largestActivation(pass).largest, gate: pass.view.gates?.find((gate) => gate.position === 'g1') ?? null, nll: pass.view.nll, tokens: pass.count};
   }
 
+  // The story in short, as far as these models tell it.
+  function inShort(rows) {
+    const times = (one) => value(`${number(one.sink.mean / one.sink.floor, 1)} times`);
+    const [a, b] = [cast.plain, cast.gated].map((model) => rows.find((one) => one.model === model));
+    const lower = a && b && b.sink.mean / b.sink.floor < a.sink.mean / a.sink.floor;
+    const verdict = () => (!isSink(a.sink) ? 'The first has no sink on this text, so this pair cannot show what a gate does to one.'
+      : !lower ? 'So in this pair the gate has taken nothing away.' : isSink(b.sink) ? 'So with the gate the sink is smaller, but still there.' : 'So the one without a gate has a sink, and the one with it less than a sink.');
+    return [
+      p(element('b', {}, 'A sink'), ` is a token that gets far more attention than it would if all were looked at alike (${kSinkFactor} times or more, by our rule), although there is little to learn from it. Usually it is the first one.`),
+      a && b ? p(element('b', {}, 'What the gate does to it: '), 'a head that can be dimmed need not leave its light anywhere. ', value(a.model.id), ' gives its first token ', times(a), ' the uniform share, ', value(b.model.id), ', which has a gate, ', times(b), '. ', verdict()) : null,
+    ];
+  }
+
   async function draw() {
     const rows = [];
     for (const model of cast.all.slice(0, kModels)) rows.push(await row(model));
@@ -78,7 +91,7 @@ export function open() {
     const sinks = rows.filter((one) => isSink(one.sink)).map((one) => one.model.id);
     const none = rows.filter((one) => !isSink(one.sink)).map((one) => one.model.id);
     const named = (list, last = 'and') => list.map((id, i) => [i ? (i === list.length - 1 ? ` ${last} ` : ', ') : '', value(id)]).flat();
-    replace(result, sinks.length ? p(`On this text a sink (${kSinkFactor} times the uniform share or more) shows in `, ...named(sinks), none.length ? [', and not in ', ...named(none, 'or')].flat() : '', '.') : p('On this text none of the loaded models shows a sink.'),
+    replace(result, ...inShort(rows), sinks.length ? p(element('b', {}, 'Where we saw one: '), 'on this text in ', ...named(sinks), none.length ? [', and not in ', ...named(none, 'or')].flat() : '', '.') : p(element('b', {}, 'Where we saw one: '), 'on this text, in none of the loaded models.'),
       p('The largest of them has ', value(Math.max(...rows.map((one) => one.model.parameters)).toLocaleString('en')), ' parameters and read ', value(String(Math.max(...rows.map((one) => one.tokens)))), ' tokens here. What was found in models many thousand times that size need not show in these, and what shows in these need not hold there.'));
   }
 

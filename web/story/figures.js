@@ -1,10 +1,13 @@
 // Parts that chapters are made of: a thing to do, tokens in colours, maps, and sentences with computed numbers in them.
-import {element, measured, number, replace, spoken, visible} from '../shared/dom.js';
+import {element, find, measured, number, replace, spoken, visible} from '../shared/dom.js';
 import {step, table} from '../shared/colors.js';
 import {pictureOf, show} from '../shared/heatmap.js';
 import {hideTip, showTip} from '../shared/tip.js';
 
 export const p = (...parts) => element('p', {}, ...parts);
+
+// A drawing is shrunk with its letters where there is less room, so it is made for the room there is.
+export const chartWidth = () => Math.min(640, Math.max(260, find('main').clientWidth - 44));
 
 // A computed number in a sentence.
 export const value = (text, id) => element('b', {'data-computed': id ?? true}, text);

@@ -4,8 +4,8 @@ import {lineChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {post} from '../shared/api.js';
 import {drawing} from './drawings.js';
-import {MapFigure, TokenRow, found, p, tryIt, value} from './figures.js';
-import {cast, explorerLink, largestActivation, look, meanOf, reader, sinkHead, textFor} from './material.js';
+import {MapFigure, TokenRow, chartWidth, found, p, tryIt, value} from './figures.js';
+import {cast, explorerLink, largestActivation, look, meanOf, mostDifferentHead, reader, sinkHead, textFor} from './material.js';
 
 // Every head of a model as options of a select.
 const heads = (model, layers = [...Array(model.layers).keys()]) => layers.flatMap((layer) => [...Array(model.heads).keys()].map((head) => [`${layer} ${head}`, `layer ${layer}, head ${head}`]));
@@ -22,7 +22,7 @@ export function paint() {
     const rank = await post('/api/v1/rank', {model: model.id, prompt: text.text, interventions: [], layer, head});
     const share = (values) => values.map((one) => one / (values[0] || 1));
     replace(chart, element('figcaption', {class: 'note'}, 'Strength of each direction, beside the strongest'), svgElement(lineChart({title: 'Singular values of the two maps in a row and of the value map alone', across: 'direction', top: 1,
-      series: [{name: 'both in a row', values: share(rank.product)}, {name: 'value map alone', values: share(rank.value)}], width: 640, height: 200})));
+      series: [{name: 'both in a row', values: share(rank.product)}, {name: 'value map alone', values: share(rank.value)}], width: chartWidth(), height: 200})));
     const {ranks} = rank;
     replace(result,
       p(`Head ${head} of layer ${layer} in ${model.id} squeezes `, value(String(rank.hidden)), ' channels into ', value(String(rank.head_dim)), ' and back. The two maps have rank ', value(String(ranks.value)), ' and ', value(String(ranks.output)), '; one after the other they are a single map of rank ', value(String(ranks.product), 'rank'), ', ',
@@ -116,8 +116,7 @@ export function pair() {
   async function measure(model) {
     const text = await textFor(model, index);
     const pass = await look(model, text.text);
-    const head = sinkHead(pass);
-    return {model, pass, head, map: await pass.attention(head.layer, head.head), sink: pass.view.sink.mean, floor: pass.view.sink.floor, largest: largestActivation(pass).largest, nll: pass.view.nll};
+    return {model, pass, most: sinkHead(pass), sink: pass.view.sink.mean, floor: pass.view.sink.floor, largest: largestActivation(pass).largest, nll: pass.view.nll};
   }
 
   const rows = [['Attention on the first token', 'sink', percent, (a, b) => signed(100 * (b - a), 1) + ' points'], ['Uniform share', 'floor', percent, () => ''], ['Largest number in the stream', 'largest', (one) => number(one, 1), (a, b) => signed(b - a, 1)],
@@ -135,18 +134,23 @@ export function pair() {
     const a = await measure(plain);
     const b = await measure(gated);
     seen.set(index, {a, b});
-    for (const [figure, one] of [[left, a], [right, b]]) figure.draw(one.map, `${one.model.id}: layer ${one.head.layer}, head ${one.head.head}, its strongest on the first token`);
+    const differs = plain.nursery === gated.nursery ? mostDifferentHead(a.pass, b.pass) : null;
+    for (const [figure, one, share] of [[left, a, differs?.a], [right, b, differs?.b]]) {
+      const {layer, head} = differs ?? one.most;
+      figure.draw(await one.pass.attention(layer, head), `${one.model.id}: layer ${layer}, head ${head}, ${percent(share ?? one.most.sink)} on the first token`);
+    }
     replace(table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'Both models on the same text'), element('thead', {}, element('tr', {}, ['On this text', plain.id, gated.id, 'difference'].map((name) => element('th', {scope: 'col'}, name)))),
       element('tbody', {}, rows.map(([name, key, show, difference]) => element('tr', {}, element('th', {scope: 'row'}, name), element('td', {'data-computed': key}, show(a[key])), element('td', {}, show(b[key])), element('td', {}, difference(a[key], b[key])))))));
     replace(result, verdict('The first token’s share', 'sink', {factor: 100, digits: 1, name: ' points'}), verdict('The largest number', 'largest', {factor: 1, digits: 1, name: ''}),
-      p('Surprise differs by ', value(number(meanOf([...seen.values()].map((one) => Math.abs(one.b.nll - one.a.nll))))), ' nats per token on average', plain.nursery !== gated.nursery ? '; but the two read different texts here, so that says little.' : '.'));
+      p('Surprise differs by ', value(number(meanOf([...seen.values()].map((one) => Math.abs(one.b.nll - one.a.nll))))), ' nats per token on average', plain.nursery !== gated.nursery ? '; but the two read different texts here, so that says little.' : '.'),
+      differs ? p(`The maps show layer ${differs.layer}, head ${differs.head}, of all heads the one in which the two differ most on this text: `, value(percent(differs.a)), ' without the gate, ', value(percent(differs.b)), ' with it. Heads of two trainings need not have the same job, and not every head is like that: the one with the most on the first token keeps ', value(percent(a.most.sink)), ` in ${plain.id} (layer ${a.most.layer}, head ${a.most.head}) and `, value(percent(b.most.sink)), ` in ${gated.id} (layer ${b.most.layer}, head ${b.most.head}).`) : null);
   }
 
   return {
     id: 'pair', title: 'Side by side', needs: ['plain', 'gated'],
     content: [
       p(plain?.nursery && gated?.nursery ? 'Two models of the nursery, grown alike, but one has the gate. ' : 'Two models, and one has the gate. How alike they were grown only you know. ', 'If the story is right, the one with the gate can leave the first token alone, and has no need of huge numbers either.'),
-      plain?.nursery ? element('p', {class: 'note'}, 'As in all chapters, sequences that are nearly all copies, or have hardly any, are passed over. They are rare, and on them the pair may look different. The maps show, of each model, the head with the most on the first token.') : null,
+      plain?.nursery ? element('p', {class: 'note'}, 'As in all chapters, sequences that are nearly all copies, or have hardly any, are passed over. They are rare, and on them the pair may look different.') : null,
       tryIt('One text is one text. Try more of them.', element('button', {type: 'button', onclick: () => {
         index += 1;
         draw().catch((error) => replace(result, p(error.message)));

@@ -3,7 +3,7 @@ import {debounced, element, number, percent, replace, visible} from '../shared/d
 import {barChart, lineChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {drawing} from './drawings.js';
-import {TokenRow, found, p, slider, tryIt, value} from './figures.js';
+import {TokenRow, chartWidth, found, p, slider, tryIt, value} from './figures.js';
 import {cast, explorerLink, isSink, kSinkFactor, largestActivation, look, meanOf, reader, sharesByWork, sinkHead, textFor} from './material.js';
 
 export function attention() {
@@ -71,7 +71,7 @@ export function spotlight() {
     walk.output.textContent = String(t);
     const given = map.values.subarray(t * pass.count, (t + 1) * pass.count);
     row.draw(pass.tokens, given, {unit: 'attention', chosen: t, copies: text.copies});
-    replace(chart, svgElement(barChart({title: `Where token ${t} looks`, categories: pass.tokens, series: [{name: 'attention', values: given}], top: 1, width: 640, height: 170})));
+    replace(chart, svgElement(barChart({title: `Where token ${t} looks`, categories: pass.tokens, series: [{name: 'attention', values: given}], top: 1, width: chartWidth(), height: 170})));
     const total = given.reduce((sum, one) => sum + one, 0);
     const {idle, busy: needed} = head;
     replace(result, p(`Head ${head.head} of layer ${head.layer}${text.copies ? ', whose light moves most between work and rest,' : ''} has `, value(percent(given[0])), ' of its light on the very first token here', t === 0 ? ', the only one that it can see' : '', '. The bars add up to ', value(number(total, 3), 'row-sum'), '. They always do.'),
@@ -121,13 +121,13 @@ export function sink() {
     const {sink: measured, layers} = pass.view;
     const mean = (list) => meanOf(list ?? []);
     replace(sinks, element('figcaption', {class: 'note'}, 'Attention on the first token, by layer'), svgElement(lineChart({title: 'Attention on the first token by layer', series: [{name: model.id, values: layers.map((layer) => mean(layer.attention?.sink))}],
-      floor: {value: measured.floor, name: 'uniform attention'}, width: 640, height: 190})));
-    replace(sizes, element('figcaption', {class: 'note'}, 'Largest number in the stream after each layer'), svgElement(barChart({title: 'Largest activation by layer', categories: layers.map((layer) => layer.layer), series: [{name: 'largest', values: layers.map((layer) => layer.activation.largest)}], width: 640, height: 160, note: 'layer'})));
+      floor: {value: measured.floor, name: 'uniform attention'}, width: chartWidth(), height: 190})));
+    replace(sizes, element('figcaption', {class: 'note'}, 'Largest number in the stream after each layer'), svgElement(barChart({title: 'Largest activation by layer', categories: layers.map((layer) => layer.layer), series: [{name: 'largest', values: layers.map((layer) => layer.activation.largest)}], width: chartWidth(), height: 160, note: 'layer'})));
     const most = largestActivation(pass);
     const at = most.position === 0;
     replace(result, p('The first token gets ', value(percent(measured.mean), 'sink'), ' of all attention. If every token looked everywhere alike it would get ', value(percent(measured.floor)), '. That is ', value(`${number(measured.mean / measured.floor, 1)} times`), ' as much: ',
       isSink(measured) ? `a sink by the rule of the nursery's study (${kSinkFactor} times or more).` : `less than the ${kSinkFactor} times that the nursery's study calls a sink. On this text ${model.id} does not show one.`),
-    p('The largest number is ', value(number(most.largest, 1)), `, after layer ${most.layer}, ${number(most.largest / most.mean_absolute, 0)} times the mean size there, and it sits `, at ? 'on the first token: the two come together.' : `at token ${most.position} “${visible(pass.tokens[most.position])}”, not on the first one.`));
+    p('The largest number is ', value(number(most.largest, 1)), `, after layer ${most.layer}, ${number(most.largest / most.mean_absolute, 0)} times the mean size there, and it sits `, at ? (isSink(measured) ? 'on the first token: the two come together.' : 'on the first token, although there is no sink here.') : `at token ${most.position} “${visible(pass.tokens[most.position])}”, not on the first one.`));
   }
 
   return {

@@ -57,6 +57,15 @@ export function sinkHead(pass) {
   return best;
 }
 
+// The head in which two models differ most in what they leave on the first token; null if their heads cannot be compared.
+export function mostDifferentHead(a, b) {
+  const sinks = (pass) => pass.view.layers.map((layer) => layer.attention?.sink ?? []);
+  const [first, second] = [sinks(a), sinks(b)];
+  if (first.length !== second.length || first.some((heads, layer) => heads.length !== second[layer].length)) return null;
+  const all = first.flatMap((heads, layer) => heads.map((sink, head) => ({layer, head, a: sink, b: second[layer][head]})));
+  return all.reduce((best, one) => (Math.abs(one.a - one.b) > Math.abs(best.a - best.b) ? one : best), all[0] ?? null);
+}
+
 // Mean share on the first token where a copy is due and elsewhere, of every head. The first few queries have little choice.
 export async function sharesByWork(model, pass, copies) {
   const busy = new Set((copies ?? []).map((position) => position - 1));

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "sluice/base/error.h"
+#include "sluice/serve/request_parser.h"
 
 namespace sluice::serve {
 namespace {
@@ -65,7 +66,7 @@ bool has_token(const HttpRequest& request, const std::string& token) {
       equal_secrets(std::string_view(*authorization).substr(kBearer.size()), token))
     return true;
   const std::string* cookies = request.header("cookie");
-  return cookies != nullptr && equal_secrets(cookie_of(*cookies, kCookie), token);
+  return cookies != nullptr && equal_secrets(cookie_of(*cookies, kCookie), percent_encoded(token));
 }
 
 bool is_interface(const std::string& path) {
@@ -106,7 +107,7 @@ std::optional<HttpResponse> token_exchange(const HttpRequest& request, const Acc
                       .type = "text/plain; charset=utf-8",
                       .headers = {{"Location", request.path == "/story" ? "/story" : "/"},
                                   {"Set-Cookie", fmt::format("{}={}; HttpOnly; SameSite=Strict; Path=/",
-                                                             kCookie, rules.token)}}};
+                                                             kCookie, percent_encoded(rules.token))}}};
 }
 
 std::string random_token() {

@@ -122,7 +122,7 @@ Answer answer_backcopy(ExplorerState& /*state*/, const HttpRequest& request) {
 
 Answer answer_queue(ExplorerState& state, const HttpRequest& request) {
   const QueueStatus status = state.queue.status();
-  const std::string client = client_of(request);
+  const QueueClient client = client_of(request);
   ordered_json running, yours = ordered_json::array();
   if (status.running) {
     running = {{"kind", status.running->kind},

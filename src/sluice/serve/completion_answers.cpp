@@ -45,21 +45,6 @@ void check_unsupported(const Json& json) {
   if (json.contains("logit_bias")) refuse_unless("logit_bias", json.at("logit_bias").object().empty());
 }
 
-// A text, a list of one text, or ids.
-void read_completion_prompt(const Json& prompt, Subject& subject) {
-  if (prompt.is_text()) {
-    subject.prompt = prompt.text();
-    return;
-  }
-  const std::vector<Json> list = prompt.array();
-  const bool nested = list.size() == 1 && (list.front().is_text() || list.front().is_array());
-  if (nested) return read_completion_prompt(list.front(), subject);
-  for (const Json& id : list) {
-    if (id.is_text() || id.is_array()) throw HttpError(400, "prompt: one at a time", "prompt");
-    subject.ids.push_back(static_cast<TokenId>(id.integer(IntegerRange{0, 1 << 30})));
-  }
-}
-
 std::vector<std::string> read_stops(const Json& json) {
   std::vector<std::string> stops;
   if (!json.contains("stop")) return stops;
@@ -78,18 +63,9 @@ uint64_t random_seed() {
   return std::stoull(random_token().substr(0, 12), nullptr, 16);
 }
 
-Subject read_completion_subject(const Json& json, ExplorerState& state) {
-  Subject subject{.model = &state.shelf.find(json.text("model"))};
-  read_completion_prompt(json.at("prompt"), subject);
-  if (!json.contains("interventions")) return subject;
-  for (const Json& text : json.at("interventions").array()) subject.change_texts.push_back(text.text());
-  subject.interventions = parse_interventions(subject.change_texts, subject.model->known_config());
-  return subject;
-}
-
 WantedCompletion read_completion(const Json& json, ExplorerState& state) {
   check_unsupported(json);
-  WantedCompletion wanted{.subject = read_completion_subject(json, state)};
+  WantedCompletion wanted{.subject = read_completion_subject(json, state.shelf, state.rules())};
   wanted.options.sampler = read_sampler(json, {.temperature = 1.0, .seed = random_seed()});
   wanted.options.max_tokens = json.integer_or("max_tokens", 16, {0, kMaxNewTokens});
   check_can_be_calibrated(wanted.subject.interventions);

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "sluice/base/assert.h"
 
@@ -98,7 +99,8 @@ void Connection::respond(const HttpResponse& response, After after) {
   ticket_ = 0;
   after_ = keep_alive_ ? after : After::Close;
   output_ += head_of(response, BodyForm::Whole, after_ == After::KeepAlive);
-  if (!head_only_) output_ += response.body;
+  // Of this answer alone: what is not a request, or comes too late, is refused without one being read.
+  if (!std::exchange(head_only_, false)) output_ += response.body;
   enter(Phase::Writing);
   send();
 }

@@ -1,5 +1,7 @@
 #include "sluice/serve/example_calibration.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sluice/data/backcopy.h"
@@ -34,6 +36,28 @@ std::vector<std::vector<TokenId>> example_sequences(const LoadedModel& model, bo
   return sequences;
 }
 
+// "attn.gate": what the change's taps are called, in whichever layer.
+std::string points_of(const TapPattern& tap) {
+  std::string names;
+  for (const TapPoint& point : points::kAll)
+    if (tap.matches_point(point)) names += fmt::format("{} ", point.name);
+  return names;
+}
+
+// In every layer at once, which takes no longer than in one: the next change may be in another.
+std::shared_ptr<const Calibration> example_means(ShelvedModel& shelved, const LoadedModel& model,
+                                                 const TapPattern& tap, const JobControl& control) {
+  const std::string points = points_of(tap);
+  if (std::shared_ptr<const Calibration> known = shelved.example_means.find(points)) return known;
+  const std::vector<std::vector<TokenId>> sequences = example_sequences(model, is_of_nursery(shelved));
+  const Intervention everywhere{.tap = tap, .change = Change::OverallMean};
+  std::shared_ptr<const Calibration> means =
+      calibrate(model.context(nullptr, shelved.packing()), model.decoder(),
+                {.interventions = {&everywhere, 1}, .sequences = sequences}, control);
+  shelved.example_means.put(points, means, 1);
+  return means;
+}
+
 }  // namespace
 
 void check_can_be_calibrated(std::span<const Intervention> changes) {
@@ -45,7 +69,7 @@ void check_can_be_calibrated(std::span<const Intervention> changes) {
         "interventions");
 }
 
-std::vector<Intervention> calibrated_on_examples(const ShelvedModel& shelved, const LoadedModel& model,
+std::vector<Intervention> calibrated_on_examples(ShelvedModel& shelved, const LoadedModel& model,
                                                  std::vector<Intervention> changes,
                                                  const JobControl& control) {
   check_can_be_calibrated(changes);
@@ -55,10 +79,8 @@ std::vector<Intervention> calibrated_on_examples(const ShelvedModel& shelved, co
                     "a mean is over example texts, which this model has no tokenizer for; "
                     "start with --tokenizer, or use a constant",
                     "interventions");
-  const std::vector<std::vector<TokenId>> sequences = example_sequences(model, is_of_nursery(shelved));
-  const auto calibration = calibrate(model.context(nullptr, shelved.packing()), model.decoder(),
-                                     {.interventions = changes, .sequences = sequences}, control);
-  give_calibration(changes, calibration);
+  for (Intervention& change : changes)
+    if (change.needs_means()) change.calibration = example_means(shelved, model, change.tap, control);
   return changes;
 }
 

@@ -10,9 +10,10 @@
 
 namespace sluice::serve {
 
-// The changes, with what they need. HttpError for a shuffle, which wants whole sequences of the text's
+// The changes, with what they need. The means of a point are kept with the model: its examples are always the
+// same. For the thread that computes. HttpError for a shuffle, which wants whole sequences of the text's
 // length, and for a mean in a model that has no tokenizer.
-std::vector<Intervention> calibrated_on_examples(const ShelvedModel& shelved, const LoadedModel& model,
+std::vector<Intervention> calibrated_on_examples(ShelvedModel& shelved, const LoadedModel& model,
                                                  std::vector<Intervention> changes,
                                                  const JobControl& control);
 

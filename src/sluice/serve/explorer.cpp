@@ -85,7 +85,8 @@ std::string Explorer::address() const {
   const bool anywhere = host_ == "0.0.0.0" || host_ == "::";
   const bool brackets = host_.find(':') != std::string::npos && !anywhere;
   const std::string host = anywhere ? "localhost" : brackets ? fmt::format("[{}]", host_) : host_;
-  return fmt::format("http://{}:{}/{}", host, port(), token_.empty() ? "" : "?token=" + token_);
+  return fmt::format("http://{}:{}/{}", host, port(),
+                     token_.empty() ? "" : "?token=" + percent_encoded(token_));
 }
 
 void Explorer::run(const std::function<bool()>& stop) {

@@ -12,41 +12,80 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 // Of the newest computation in the mean of recent ones: about the last ten count.
 constexpr double kNewest = 0.2;
 
+// The one that has this name; a new one at the end if there is none.
+template <class Element>
+Element& find_or_add(std::list<Element>& list, std::string Element::*name, const std::string& wanted) {
+  const auto found = std::ranges::find(list, wanted, name);
+  return found != list.end() ? *found : list.emplace_back(Element{wanted});
+}
+
+// One of each in turn.
+template <class Element>
+std::vector<Element> interleaved(const std::vector<std::vector<Element>>& lists) {
+  std::vector<Element> all;
+  size_t longest = 0;
+  for (const auto& list : lists) longest = std::max(longest, list.size());
+  for (size_t round = 0; round < longest; ++round)
+    for (const auto& list : lists)
+      if (round < list.size()) all.push_back(list[round]);
+  return all;
+}
+
 }  // namespace
+
+size_t FairQueue::Peer::waiting() const {
+  size_t count = 0;
+  for (const Line& line : lines) count += line.entries.size();
+  return count;
+}
 
 std::optional<uint64_t> FairQueue::push(QueuedWork work) {
   const std::scoped_lock lock(mutex_);
-  auto line = std::ranges::find(lines_, work.client, &Line::client);
-  if (closed_ || waiting_ == limits_.waiting ||
-      (line != lines_.end() && line->entries.size() == limits_.waiting_of_client))
+  if (closed_ || waiting_ >= limits_.waiting) return {};
+  Peer& peer = find_or_add(peers_, &Peer::address, work.client.peer);
+  Line& line = find_or_add(peer.lines, &Line::name, work.client.name);
+  if (peer.waiting() >= limits_.waiting_of_peer || line.entries.size() >= limits_.waiting_of_client) {
+    remove_empty();
     return {};
-  if (line == lines_.end()) line = lines_.insert(lines_.end(), Line{.client = work.client, .entries = {}});
-  line->entries.push_back({.ticket = ++last_ticket_, .work = std::move(work)});
+  }
+  line.entries.push_back({.ticket = ++last_ticket_, .work = std::move(work)});
   ++waiting_;
   arrived_.notify_one();
   return last_ticket_;
 }
 
+void FairQueue::remove_empty() {
+  for (Peer& peer : peers_) std::erase_if(peer.lines, [](const Line& line) { return line.entries.empty(); });
+  std::erase_if(peers_, [](const Peer& peer) { return peer.lines.empty(); });
+}
+
 void FairQueue::cancel(uint64_t ticket) {
   const std::scoped_lock lock(mutex_);
   if (running_ && running_->entry.ticket == ticket) running_->cancelled = true;
-  for (Line& line : lines_)
-    waiting_ -= std::erase_if(line.entries, [&](const Entry& entry) { return entry.ticket == ticket; });
-  std::erase_if(lines_, [](const Line& line) { return line.entries.empty(); });
+  for (Peer& peer : peers_)
+    for (Line& line : peer.lines)
+      waiting_ -= std::erase_if(line.entries, [&](const Entry& entry) { return entry.ticket == ticket; });
+  remove_empty();
+}
+
+// Whose turn it was goes to the end, the peer and its client.
+FairQueue::Entry FairQueue::take_entry() {
+  peers_.splice(peers_.end(), peers_, peers_.begin());
+  std::list<Line>& lines = peers_.back().lines;
+  lines.splice(lines.end(), lines, lines.begin());
+  Entry entry = std::move(lines.back().entries.front());
+  lines.back().entries.pop_front();
+  --waiting_;
+  remove_empty();
+  return entry;
 }
 
 std::shared_ptr<FairQueue::Running> FairQueue::take_next(std::chrono::milliseconds at_most) {
   std::unique_lock lock(mutex_);
   arrived_.wait_for(lock, at_most, [&] { return closed_ || waiting_ > 0; });
   if (closed_ || waiting_ == 0) return {};
-  // Whose turn it was goes to the end.
-  Line line = std::move(lines_.front());
-  lines_.pop_front();
   running_ = std::make_shared<Running>();
-  running_->entry = std::move(line.entries.front());
-  line.entries.pop_front();
-  --waiting_;
-  if (!line.entries.empty()) lines_.push_back(std::move(line));
+  running_->entry = take_entry();
   return running_;
 }
 
@@ -74,13 +113,17 @@ bool FairQueue::run_next(std::chrono::milliseconds at_most) {
   return true;
 }
 
-// One of each client in turn, as they will be taken if nothing else arrives.
+// As they will be taken if nothing else arrives.
 std::vector<const FairQueue::Entry*> FairQueue::in_order() const {
-  std::vector<const Entry*> order;
-  for (size_t round = 0; order.size() < waiting_; ++round)
-    for (const Line& line : lines_)
-      if (round < line.entries.size()) order.push_back(&line.entries[round]);
-  return order;
+  std::vector<std::vector<const Entry*>> by_peer;
+  for (const Peer& peer : peers_) {
+    std::vector<std::vector<const Entry*>> by_client;
+    for (const Line& line : peer.lines)
+      for (auto& entries = by_client.emplace_back(); const Entry& entry : line.entries)
+        entries.push_back(&entry);
+    by_peer.push_back(interleaved(by_client));
+  }
+  return interleaved(by_peer);
 }
 
 QueueStatus FairQueue::status() const {
@@ -115,7 +158,7 @@ QueueStatus FairQueue::status() const {
 void FairQueue::close() {
   const std::scoped_lock lock(mutex_);
   closed_ = true;
-  lines_.clear();
+  peers_.clear();
   waiting_ = 0;
   if (running_) running_->cancelled = true;
   arrived_.notify_all();

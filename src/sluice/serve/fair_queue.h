@@ -1,5 +1,6 @@
-// Work that waits for the one thread that computes. Clients take turns: who asked for much waits behind the
-// first request of everybody else. Safe to use from several threads.
+// Work that waits for the one thread that computes. Peers take turns, and so do the clients of each: who
+// asked for much waits behind the first request of everybody else, and who takes many names shares one peer's
+// turns among them. Safe to use from several threads.
 #pragma once
 
 #include <atomic>
@@ -25,28 +26,38 @@ struct Turn {
   double waited_s = 0;
 };
 
+// Who it is fair to.
+struct QueueClient {
+  std::string peer;       // where it is: what it cannot choose
+  std::string name = {};  // what it calls itself
+
+  bool operator==(const QueueClient&) const = default;
+};
+
 struct QueuedWork {
-  std::string client;       // who it is fair to
+  QueueClient client;
   std::string kind, model;  // for whoever asks
   std::function<void(const Turn&)> run = {};
 };
 
 struct QueueLimits {
   size_t waiting = 128;
-  size_t waiting_of_client = 32;
+  size_t waiting_of_peer = 64, waiting_of_client = 32;
   double seconds = 300;  // of one computation
 };
 
 struct RunningWork {
   uint64_t ticket = 0;
-  std::string client, kind, model;
+  QueueClient client;
+  std::string kind, model;
   double seconds = 0;
   int64_t done = 0, total = 0;  // of whatever the computation counts
 };
 
 struct WaitingWork {
   uint64_t ticket = 0;
-  std::string client, kind, model;
+  QueueClient client;
+  std::string kind, model;
   size_t place = 0;  // from 1, in the order of turns
   double waited_s = 0, expected_s = 0;
 };
@@ -91,12 +102,21 @@ class FairQueue {
     std::atomic<bool> cancelled = false;
     std::atomic<int64_t> done = 0, total = 0;
   };
-  // The waiting work of one client, oldest first. Clients stand in the order of their turns.
+  // The waiting work of one client, oldest first. Clients of a peer, and peers, stand in the order of their
+  // turns.
   struct Line {
-    std::string client;
-    std::deque<Entry> entries;
+    std::string name;
+    std::deque<Entry> entries = {};
+  };
+  struct Peer {
+    std::string address;
+    std::list<Line> lines = {};
+
+    size_t waiting() const;
   };
 
+  Entry take_entry();
+  void remove_empty();
   std::shared_ptr<Running> take_next(std::chrono::milliseconds at_most);
   std::vector<const Entry*> in_order() const;
   Turn turn_of(const std::shared_ptr<Running>& running) const;
@@ -104,7 +124,7 @@ class FairQueue {
   QueueLimits limits_;
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
-  std::list<Line> lines_;
+  std::list<Peer> peers_;
   size_t waiting_ = 0;
   uint64_t last_ticket_ = 0;
   std::shared_ptr<Running> running_;

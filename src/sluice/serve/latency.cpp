@@ -16,6 +16,7 @@
 #include "sluice/base/random.h"
 #include "sluice/base/stopwatch.h"
 #include "sluice/model/config_reader.h"
+#include "sluice/model/count.h"
 #include "sluice/nn/tap_points.h"
 #include "sluice/serve/explorer.h"
 #include "sluice/serve/model_shelf.h"
@@ -141,7 +142,7 @@ std::vector<TokenId> random_prompt(int64_t tokens, int64_t vocabulary, uint64_t 
 
 struct BenchedModel {
   std::string id;
-  int64_t vocabulary = 0;
+  int64_t vocabulary = 0, parameters = 0;
   std::string change;  // of a gate, up to its amount
 };
 
@@ -152,6 +153,7 @@ BenchedModel benched_model(const LatencyRequest& request) {
       config.gates.empty() ? points::kMixed.name : config.gates.front().position->tap.name;
   return {.id = distinct_names({request.model}).front(),
           .vocabulary = config.vocabulary,
+          .parameters = count_parameters(config).total(),
           .change = fmt::format("{} scale=", tap)};
 }
 
@@ -168,6 +170,8 @@ void measure_length(LoopbackClient& client, const BenchedModel& model, int64_t t
     maps.time(client, "/api/v1/map", subject);
   }
   for (const Sampled* sampled : {&prompts, &gates, &maps}) latencies.rows.push_back(sampled->row());
+  if (model.parameters <= kSliderParameters && tokens <= kSliderTokens)
+    latencies.rows[latencies.rows.size() - 2].limit = kSliderLimit;
 }
 
 }  // namespace
@@ -198,7 +202,8 @@ ordered_json to_json(const Latencies& latencies) {
                     {"server_p50_s", row.server.p50},
                     {"server_p95_s", row.server.p95},
                     {"transfer_p50_s", row.whole.p50 - row.server.p50},
-                    {"bytes", row.bytes}});
+                    {"bytes", row.bytes},
+                    {"limit_s", row.limit ? ordered_json(*row.limit) : ordered_json()}});
   return {{"what", "explore"},
           {"model", latencies.model},
           {"repetitions", latencies.repetitions},
@@ -206,12 +211,14 @@ ordered_json to_json(const Latencies& latencies) {
 }
 
 std::string to_text(const Latencies& latencies) {
-  std::string text = fmt::format("{:<12}{:>8}{:>12}{:>12}{:>14}{:>14}{:>12}\n", "", "tokens", "p50 ms",
-                                 "p95 ms", "server ms", "transfer ms", "bytes");
+  std::string text = fmt::format("{:<12}{:>8}{:>12}{:>12}{:>14}{:>14}{:>12}{:>10}\n", "", "tokens", "p50 ms",
+                                 "p95 ms", "server ms", "transfer ms", "bytes", "limit ms");
   for (const Latency& row : latencies.rows)
-    text += fmt::format("{:<12}{:>8}{:>12.2f}{:>12.2f}{:>14.2f}{:>14.2f}{:>12}\n", row.what, row.tokens,
-                        1e3 * row.whole.p50, 1e3 * row.whole.p95, 1e3 * row.server.p50,
-                        1e3 * (row.whole.p50 - row.server.p50), row.bytes);
+    text += fmt::format("{:<12}{:>8}{:>12.2f}{:>12.2f}{:>14.2f}{:>14.2f}{:>12}{:>10}{}\n", row.what,
+                        row.tokens, 1e3 * row.whole.p50, 1e3 * row.whole.p95, 1e3 * row.server.p50,
+                        1e3 * (row.whole.p50 - row.server.p50), row.bytes,
+                        row.limit ? fmt::format("{:.0f}", 1e3 * *row.limit) : "",
+                        row.is_missed() ? "  missed" : "");
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct LatencyRequest {
   int repetitions = 20;                            // of each
 };
 
+// Somebody who moves a slider and sees what comes of it so soon takes it for the same movement. For models
+// that answer as fast on any machine: 10 million parameters, prompts of 256 tokens.
+constexpr double kSliderLimit = 0.150;
+constexpr int64_t kSliderParameters = 10'000'000, kSliderTokens = 256;
+
 struct Percentiles {
   double p50 = 0, p95 = 0;  // seconds
 };
@@ -26,9 +32,12 @@ struct Percentiles {
 struct Latency {
   const char* what = "";  // "new prompt"
   int64_t tokens = 0;
-  Percentiles whole = {};   // from the request's first byte to the answer's last
-  Percentiles server = {};  // of it what the server computed; 0 of what was there already
-  int64_t bytes = 0;        // of an answer, the median
+  Percentiles whole = {};            // from the request's first byte to the answer's last
+  Percentiles server = {};           // of it what the server computed; 0 of what was there already
+  int64_t bytes = 0;                 // of an answer, the median
+  std::optional<double> limit = {};  // what `whole` should stay below, if anything
+
+  bool is_missed() const { return limit && whole.p95 > *limit; }
 };
 
 struct Latencies {

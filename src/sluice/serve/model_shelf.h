@@ -11,11 +11,17 @@
 #include <string>
 
 #include "sluice/infer/loaded_model.h"
+#include "sluice/probe/calibration.h"
+#include "sluice/serve/byte_cache.h"
 
 namespace sluice::serve {
 
 class ShelvedModel {
  public:
+  // The page asks for those of one point. Of a gate with a value per channel they take 0.5 MB in a 1.7B
+  // model.
+  static constexpr size_t kMostMeans = 8;
+
   std::string id;
   std::filesystem::path path;
   std::optional<ModelConfig> config = {};  // none: it cannot be read, and `error` says why
@@ -26,6 +32,9 @@ class ShelvedModel {
 
   // The error of a configuration that cannot be read, if so.
   const ModelConfig& known_config() const;
+
+  // Means over example texts, by the points of their taps, each counted as one (example_calibration.h).
+  ByteCache<Calibration> example_means{kMostMeans};
 
   // Weights of models of a usual size stay packed; those of large ones would be in memory twice.
   Packing packing() const;

@@ -1,5 +1,7 @@
 #include "sluice/serve/request_parser.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -103,6 +105,15 @@ size_t body_length(const HttpRequest& request, size_t limit) {
 }
 
 }  // namespace
+
+std::string percent_encoded(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool stays = is_letter_or_digit(c) || std::string_view("-._~").find(c) != std::string_view::npos;
+    result += stays ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
 
 std::optional<std::string> percent_decoded(std::string_view text, PlusSign plus) {
   std::string result;

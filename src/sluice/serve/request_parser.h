@@ -44,4 +44,7 @@ class RequestParser {
 enum class PlusSign { Plus, Space };
 std::optional<std::string> percent_decoded(std::string_view text, PlusSign plus);
 
+// As a part of an address or a cookie: letters, digits and -._~ stay as they are.
+std::string percent_encoded(std::string_view text);
+
 }  // namespace sluice::serve

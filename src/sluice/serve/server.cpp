@@ -49,14 +49,14 @@ std::string event_text(std::string_view event, std::string_view data) {
                        : fmt::format("event: {}\ndata: {}\n\n", event, data);
 }
 
-std::string client_of(const HttpRequest& request) {
+QueueClient client_of(const HttpRequest& request) {
   const std::string* name = request.header("x-sluice-client");
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   };
   if (name == nullptr || name->empty() || name->size() > 64 || !std::ranges::all_of(*name, is_plain))
-    return request.address;
-  return fmt::format("{} {}", request.address, *name);
+    return {.peer = request.address};
+  return {.peer = request.address, .name = *name};
 }
 
 Server::Server(const ServerOptions& options, Handler handler, FairQueue& queue, Metrics& metrics)

@@ -63,7 +63,7 @@ class Server {
   std::thread computer_;
 };
 
-// Whom the queue is fair to: what a client calls itself, else its address.
-std::string client_of(const HttpRequest& request);
+// Whom the queue is fair to: an address, and there whatever calls itself something else (a page in each tab).
+QueueClient client_of(const HttpRequest& request);
 
 }  // namespace sluice::serve

@@ -23,7 +23,16 @@ std::vector<TokenId> read_ids(const Json& json) {
   for (const Json& value : values)
     ids.push_back(
         static_cast<TokenId>(value.integer({.min = 0, .max = std::numeric_limits<TokenId>::max()})));
+  if (ids.empty()) throw json.unexpected("at least one token");
   return ids;
+}
+
+std::string read_prompt_text(const Json& json) {
+  std::string text = json.text();
+  if (text.empty()) throw json.unexpected("at least one token");
+  if (text.size() > kMaxPromptBytes)
+    throw HttpError(400, fmt::format("prompt: expected at most {} bytes", kMaxPromptBytes), "prompt");
+  return text;
 }
 
 void read_prompt(const Json& json, Subject& subject) {
@@ -31,13 +40,25 @@ void read_prompt(const Json& json, Subject& subject) {
     throw HttpError(400, "a prompt or ids are needed, and not both", "prompt");
   if (json.contains("ids")) {
     subject.ids = read_ids(json.at("ids"));
-    if (subject.ids.empty()) throw json.at("ids").unexpected("at least one token");
+  } else {
+    subject.prompt = read_prompt_text(json.at("prompt"));
+  }
+}
+
+// A text, a list of one of these, or ids.
+void read_completion_prompt(const Json& prompt, Subject& subject) {
+  if (prompt.is_text()) {
+    subject.prompt = read_prompt_text(prompt);
     return;
   }
-  subject.prompt = json.text("prompt");
-  if (subject.prompt->empty()) throw json.at("prompt").unexpected("at least one token");
-  if (subject.prompt->size() > kMaxPromptBytes)
-    throw HttpError(400, fmt::format("prompt: expected at most {} bytes", kMaxPromptBytes), "prompt");
+  const std::vector<Json> list = prompt.array();
+  const bool nested = !list.empty() && (list.front().is_text() || list.front().is_array());
+  if (!nested) {
+    subject.ids = read_ids(prompt);
+    return;
+  }
+  if (list.size() > 1) throw HttpError(400, "prompt: one at a time", "prompt");
+  read_completion_prompt(list.front(), subject);
 }
 
 void read_changes(const Json& json, const SubjectRules& rules, Subject& subject) {
@@ -52,11 +73,26 @@ void read_changes(const Json& json, const SubjectRules& rules, Subject& subject)
   subject.interventions = parse_interventions(subject.change_texts, subject.model->known_config());
 }
 
+// 16 hexadecimal digits.
+std::string digits_of(const nlohmann::json& json) {
+  const Sha256 digest = sha256(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+  std::string digits;
+  for (size_t i = 0; i < 8; ++i) digits += fmt::format("{:02x}", digest[i]);
+  return digits;
+}
+
 }  // namespace
 
 Subject read_subject(const Json& json, ModelShelf& shelf, const SubjectRules& rules) {
   Subject subject{.model = &shelf.find(json.text("model"))};
   read_prompt(json, subject);
+  read_changes(json, rules, subject);
+  return subject;
+}
+
+Subject read_completion_subject(const Json& json, ModelShelf& shelf, const SubjectRules& rules) {
+  Subject subject{.model = &shelf.find(json.text("model"))};
+  read_completion_prompt(json.at("prompt"), subject);
   read_changes(json, rules, subject);
   return subject;
 }
@@ -73,11 +109,11 @@ std::vector<TokenId> ids_of(const Subject& subject, const LoadedModel& model) {
 }
 
 std::string view_name(const Subject& subject, const std::vector<TokenId>& ids) {
-  const nlohmann::json all = {subject.model->id, ids, subject.change_texts};
-  const Sha256 digest = sha256(all.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
-  std::string name;
-  for (size_t i = 0; i < 8; ++i) name += fmt::format("{:02x}", digest[i]);
-  return name;
+  return digits_of({subject.model->id, ids, subject.change_texts});
+}
+
+std::string text_name(const Subject& subject) {
+  return digits_of({subject.model->id, subject.prompt.value(), subject.change_texts});
 }
 
 Json body_of(const HttpRequest& request) {

@@ -114,16 +114,13 @@ Answer answer_tokenize(ExplorerState& state, const HttpRequest& request) {
   const Json json = body_of(request);
   json.allow_keys({"model", "prompt"});
   const Subject subject = read_subject(json, state.shelf, state.rules());
-  const auto answer = [subject](const LoadedModel& model) {
-    const std::vector<TokenId> ids = ids_of(subject, model);
-    ordered_json tokens = ordered_json::array();
-    for (const TokenId id : ids) tokens.push_back(token_json(model, id));
-    return json_response({{"ids", ids}, {"tokens", std::move(tokens)}});
-  };
-  if (const LoadedModel* model = subject.model->loaded()) return answer(*model);
   return Computation{
-      .kind = "load", .model = subject.model->id, .whole = [&state, subject, answer](const Turn& turn) {
-        return answer(state.shelf.load(*subject.model, turn.control));
+      .kind = "tokenize", .model = subject.model->id, .whole = [&state, subject](const Turn& turn) {
+        const LoadedModel& model = state.shelf.load(*subject.model, turn.control);
+        const std::vector<TokenId> ids = ids_of(subject, model);
+        ordered_json tokens = ordered_json::array();
+        for (const TokenId id : ids) tokens.push_back(token_json(model, id));
+        return json_response({{"ids", ids}, {"tokens", std::move(tokens)}});
       }};
 }
 

@@ -14,9 +14,9 @@ std::string layer_name(const std::string& view, int64_t layer) {
 }  // namespace
 
 ViewHandle ViewStore::find(const Subject& subject) {
-  const LoadedModel* model = subject.model->loaded();
-  if (model == nullptr) return {};
-  return views_.find(view_name(subject, ids_of(subject, *model)));
+  if (!subject.prompt) return views_.find(view_name(subject, subject.ids));
+  const std::shared_ptr<const std::string> name = names_.find(text_name(subject));
+  return name ? views_.find(*name) : ViewHandle();
 }
 
 DetailHandle ViewStore::find_layer(const StoredView& view, int64_t layer) {
@@ -33,6 +33,7 @@ ViewStore::Obtained ViewStore::obtain(const Subject& subject, ModelShelf& shelf,
   const LoadedModel& model = shelf.load(*subject.model, control);
   std::vector<TokenId> ids = ids_of(subject, model);
   const std::string name = view_name(subject, ids);
+  if (subject.prompt) names_.put(text_name(subject), std::make_shared<const std::string>(name), kNameBytes);
   if (ViewHandle known = views_.find(name)) return {known, true};
   const Packing packing = subject.model->packing();
   PromptViewRequest request{

@@ -30,7 +30,8 @@ class ViewStore {
 
   explicit ViewStore(size_t bytes) : views_(bytes / 2), details_(bytes - bytes / 2) {}
 
-  // Null if it is not there, or if the model is not loaded yet.
+  // Null if it is not there, or if nobody has asked for this text yet: its tokens are for the thread that
+  // computes to find, so that a long one keeps nobody waiting.
   ViewHandle find(const Subject& subject);
   DetailHandle find_layer(const StoredView& view, int64_t layer);
 
@@ -47,6 +48,10 @@ class ViewStore {
  private:
   void put_layer(const std::string& view, LayerDetail detail);
 
+  // Of two hashes and their places in the cache; so many names that they outlive the views.
+  static constexpr size_t kNameBytes = 256, kNames = 8192;
+
+  ByteCache<std::string> names_{kNameBytes * kNames};  // of views, by text_name()
   ByteCache<StoredView> views_;
   ByteCache<LayerDetail> details_;
 };
