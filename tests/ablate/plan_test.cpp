@@ -187,6 +187,10 @@ TEST(Plans, say_in_a_file_which_heads_follow) {
   with_one.runs.push_back(heads.front());
   EXPECT_EQ(heads_that_follow(with_one, IndexSet::parse("1,4"), planned_model()).size(), heads.size() - 1)
       << "what is there already is not run again";
+  request.layers = IndexSet::parse("2");
+  const AblationPlan of_one = make_plan(request, planned_model());
+  EXPECT_EQ(std::ssize(heads_that_follow(of_one, {}, planned_model())), planned_model().heads)
+      << "no other layer can matter most";
 }
 
 AblationPlan plan_from_text(const std::string& text) {

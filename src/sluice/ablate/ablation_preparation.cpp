@@ -59,6 +59,9 @@ std::string checksum_words(std::string_view text) {
 
 void check_ablation(const AblationRequest& request) {
   if (request.models.empty()) throw usage_error({.where = "MODEL", .what = "no model is given"});
+  for (const std::string& model : request.models)
+    if (std::ranges::count(request.models, model) > 1)
+      throw usage_error({.where = "MODEL", .what = model + " is given twice"});
   if (request.texts.empty()) throw usage_error({.where = "--data", .what = "no text is given"});
   check_sources(request);
   if (request.estimates != EstimateUse::None && request.options.dtype == DType::I8)

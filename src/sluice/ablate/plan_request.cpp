@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "sluice/ablate/plan_target.h"
 #include "sluice/base/error.h"
@@ -205,7 +206,12 @@ std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexS
   if (!plan.then) return {};
   const PlanRequest heads{.groups = {"heads"}, .head_actions = plan.then->actions, .head_layers = layers};
   std::vector<PlannedRun> runs = PlanWriter(heads, config).write().runs;
-  std::erase_if(runs, [&](const PlannedRun& run) { return plan.find(run.name) != nullptr; });
+  std::set<int64_t> ranked;
+  for (const PlannedRun& run : plan.runs)
+    if (run.group == "layers" && run.layer) ranked.insert(*run.layer);
+  std::erase_if(runs, [&](const PlannedRun& run) {
+    return !ranked.contains(run.layer.value_or(-1)) || plan.find(run.name) != nullptr;
+  });
   return runs;
 }
 

@@ -54,7 +54,8 @@ struct PlanRequest {
 // not have, or if nothing is left to do.
 AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config);
 
-// The runs of its second part, if it is about these layers. Those that the plan has already are left out.
+// The runs of its second part, if it is about these layers: of those that the group "layers" ranks. Runs that
+// the plan has already are left out.
 std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexSet& layers,
                                           const ModelConfig& config);
 
