@@ -1,10 +1,12 @@
 #include "sluice/ablate/ablation_log.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "tests/base/temporary_directory.h"
@@ -103,6 +105,16 @@ TEST_F(AblationLogTest, refuses_to_go_on_with_something_else_and_says_what) {
   other = kSame;
   other.push_back({"text 1 of model 1", "crc32c 5"});
   EXPECT_NE(refusal(other).find("text 1 of model 1 differs"), std::string::npos) << refusal(other);
+}
+
+TEST_F(AblationLogTest, refuses_the_log_of_another_version) {
+  begin();
+  const std::string text = content();
+  const std::string header = R"({"sluice_ablation":1,"of":[]})";
+  write(fmt::format("{:08x} {}\n", crc32c(header), header) + text.substr(text.find('\n') + 1));
+  EXPECT_NE(refusal(kSame).find("is the log of another version of sluice: expected version 2, got 1"),
+            std::string::npos)
+      << refusal(kSame);
 }
 
 TEST_F(AblationLogTest, begins_anew_where_there_is_nothing_to_resume) {

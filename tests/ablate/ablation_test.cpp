@@ -11,6 +11,7 @@
 #include "sluice/base/file.h"
 #include "sluice/base/random.h"
 #include "sluice/data/backcopy.h"
+#include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
 
 namespace sluice {
@@ -48,7 +49,7 @@ class AblationTest : public testing::Test {
     request.plan.global_actions = {"open", "closed"};
     request.plan.values = {};
     request.plan.layer_actions = {"open"};
-    request.layers_with_heads = 1;
+    request.plan.layers_with_heads = 1;
     return request;
   }
 
@@ -67,7 +68,8 @@ TEST_F(AblationTest, tells_what_breaking_does_and_which_heads_follow) {
   EXPECT_EQ(model.gates.size(), static_cast<size_t>(model.layers));
   // Two of all gates, each layer open, the heads of one layer closed.
   ASSERT_EQ(std::ssize(model.plan.runs), 2 + model.layers + model.heads);
-  EXPECT_EQ(result.rule.comparisons, std::ssize(model.plan.runs));
+  // Any layer's heads might have followed; and whether the sink comes back is asked of open gates.
+  EXPECT_EQ(result.rule.comparisons, 2 + 1 + model.layers + model.layers * model.heads);
   EXPECT_EQ(model.plan.runs.back().group, "heads");
   EXPECT_EQ(model.plan.runs.back().layer, layers_by_effect(model, 1).front());
   const RunEffect& closed = model.texts.front().effects[1];
@@ -105,7 +107,7 @@ TEST_F(AblationTest, stopped_and_resumed_gives_the_same_result) {
 
 TEST_F(AblationTest, does_not_go_on_with_another_seed_text_or_plan) {
   AblationRequest begun = request("a");
-  begun.layers_with_heads = 0;
+  begun.plan.layers_with_heads = 0;
   begun.plan.groups = {"global"};
   begun.sample_tokens = 0;
   (void)run_ablation(engine_, begun);
@@ -137,7 +139,7 @@ TEST_F(AblationTest, puts_a_gated_model_beside_its_ungated_twin) {
   twins.models = {nursery_path("headwise"), nursery_path("baseline")};
   twins.plan.groups = {"layers"};
   twins.plan.layer_actions = {"closed"};
-  twins.layers_with_heads = 0;
+  twins.plan.layers_with_heads = 0;
   const AblationResult result = run_ablation(engine_, twins);
   ASSERT_EQ(result.models.size(), 2u);
   EXPECT_FALSE(result.models[1].gated);
@@ -182,6 +184,45 @@ TEST_F(AblationTest, names_the_model_and_the_text_that_is_too_short_for_it) {
     EXPECT_NE(line.find("short"), std::string::npos) << line;
   }
   EXPECT_FALSE(fs::exists(few.out));
+}
+
+TEST_F(AblationTest, runs_from_a_printed_plan_what_it_would_have_run) {
+  AblationRequest asked = request("asked");
+  const AblationPlan plan = forecast_ablation(engine_, asked).models.front().plan;
+  ASSERT_TRUE(plan.then);
+  const fs::path file = directory_.path() / "plan.json";
+  std::ofstream(file) << to_json(plan).dump();
+  AblationRequest from_file = request("from_file");
+  from_file.plan = {};
+  from_file.plan_file = file;
+  const AblationResult expected = run_ablation(engine_, asked), got = run_ablation(engine_, from_file);
+  EXPECT_EQ(got.models.front().plan, expected.models.front().plan);
+  EXPECT_EQ(to_json(got).dump(), to_json(expected).dump())
+      << "heads of the layer that matters most among them";
+}
+
+TEST_F(AblationTest, warns_of_calibration_text_that_is_evaluated_too) {
+  AblationRequest asked = request("a");
+  asked.estimates = EstimateUse::Instead;
+  EXPECT_TRUE(run_ablation(engine_, asked).models.front().texts.front().warnings.empty());
+  asked.out = directory_.path() / "b";
+  asked.calibration = nursery_tokens(0);
+  const AblationResult same = run_ablation(engine_, asked);
+  const std::vector<std::string>& warnings = same.models.front().texts.front().warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings.front().find("8 of the 8 chunks of the calibration text"), std::string::npos)
+      << warnings.front();
+  asked.out = directory_.path() / "c";
+  asked.calibration = nursery_tokens(100);
+  EXPECT_TRUE(run_ablation(engine_, asked).models.front().texts.front().warnings.empty());
+}
+
+TEST_F(AblationTest, takes_no_text_twice) {
+  AblationRequest twice = request("twice");
+  twice.texts.push_back({.name = "again", .source = nursery_tokens(0)});
+  EXPECT_BAD_INPUT(run_ablation(engine_, twice),
+                   "again: has the same tokens as chain (a text is given once)");
+  EXPECT_FALSE(fs::exists(twice.out));
 }
 
 }  // namespace

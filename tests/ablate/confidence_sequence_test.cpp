@@ -44,8 +44,8 @@ bool ever_misses(const Draws& draws, const Random& random, double error, int val
   ConfidenceSequence sequence;
   for (uint64_t i = 0; i < static_cast<uint64_t>(values); ++i) {
     sequence.add(draws(random, i));
-    const std::optional<double> width = sequence.half_width(error);
-    if (width && std::abs(sequence.mean()) > *width) return true;
+    const std::optional<Interval> interval = sequence.interval(error);
+    if (interval && (interval->low > 0 || interval->high < 0)) return true;
   }
   return false;
 }
@@ -100,6 +100,14 @@ TEST(ConfidenceSequence, gets_narrower_with_values_and_wider_with_certainty) {
   EXPECT_LT(last, 0.5) << "of a standard deviation, after 200 values";
 }
 
+TEST(ConfidenceSequence, reaches_farther_to_the_side_of_a_long_tail) {
+  ConfidenceSequence sequence;
+  for (uint64_t i = 0; i < 30; ++i) sequence.add(exponential(Random(3), i));
+  const Interval found = sequence.interval(0.01).value();
+  EXPECT_GT(found.high - sequence.mean(), sequence.mean() - found.low);
+  EXPECT_NEAR(sequence.half_width(0.01).value(), (found.high - found.low) / 2, 1e-12);
+}
+
 TEST(ConfidenceSequence, does_not_depend_on_unit_or_origin) {
   ConfidenceSequence values, scaled;
   for (uint64_t i = 0; i < 30; ++i) {
@@ -115,8 +123,8 @@ TEST(ConfidenceSequence, has_a_p_value_that_fits_its_interval) {
   for (uint64_t i = 0; i < 30; ++i) sequence.add(1.2 + Random(4).normal(i));
   const double p = sequence.p_of_zero();
   EXPECT_LT(p, 0.05);
-  EXPECT_LT(sequence.half_width(p * 1.001).value(), sequence.mean());
-  EXPECT_GE(sequence.half_width(p * 0.999).value(), sequence.mean());
+  EXPECT_GT(sequence.interval(p * 1.001).value().low, 0);
+  EXPECT_LE(sequence.interval(p * 0.999).value().low, 0);
 }
 
 TEST(Stopping, knows_worse_better_equivalent_and_what_is_open) {

@@ -172,6 +172,27 @@ TEST(Plans, are_the_same_after_a_file) {
   EXPECT_EQ(read_plan(Json::parse(pretty_text(to_json(plan)), "plan.json"), planned_model()), plan);
 }
 
+TEST(Plans, say_in_a_file_which_heads_follow) {
+  PlanRequest request{.groups = {"global", "layers"}, .layer_actions = {"open"}};
+  request.layers_with_heads = 3;
+  const AblationPlan plan = make_plan(request, planned_model());
+  const AblationPlan read = read_plan(Json::parse(pretty_text(to_json(plan)), "plan.json"), planned_model());
+  EXPECT_EQ(read, plan);
+  ASSERT_TRUE(read.then);
+  EXPECT_EQ(read.then->layers, 3);
+  const std::vector<PlannedRun> heads = heads_that_follow(read, IndexSet::parse("1,4"), planned_model());
+  ASSERT_EQ(std::ssize(heads), 2 * planned_model().heads);
+  EXPECT_EQ(heads.front().name, "layer 1 head 0 closed");
+  AblationPlan with_one = plan;
+  with_one.runs.push_back(heads.front());
+  EXPECT_EQ(heads_that_follow(with_one, IndexSet::parse("1,4"), planned_model()).size(), heads.size() - 1)
+      << "what is there already is not run again";
+  request.layers = IndexSet::parse("2");
+  const AblationPlan of_one = make_plan(request, planned_model());
+  EXPECT_EQ(std::ssize(heads_that_follow(of_one, {}, planned_model())), planned_model().heads)
+      << "no other layer can matter most";
+}
+
 AblationPlan plan_from_text(const std::string& text) {
   return read_plan(Json::parse(text, "plan.json"), planned_model());
 }
@@ -198,6 +219,18 @@ TEST(Plans, from_files_are_refused_with_run_and_field) {
                "plan.json: run \"a\": control_of: no other run has this name: got \"b\"");
   EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "layer": 6, )" + good + "}]}"), ErrorKind::BadInput,
                "plan.json: run \"a\": layer: the model has no such layer: expected 0 to 5, got 6");
+  const auto then = [&](const std::string& group, const std::string& words) {
+    return plan_from_text(R"({"runs": [{"name": "a", "group": ")" + group + R"(", "layer": 1, )" + good +
+                          R"(}], "then": )" + words + "}");
+  };
+  EXPECT_ERROR(then("own", R"({"heads_of_top_layers": 3})"), ErrorKind::BadInput,
+               "plan.json: then: no run of the group layers is about one layer, so none can matter most");
+  EXPECT_ERROR(then("layers", R"({"heads_of_top_layers": 3, "actions": ["shuffled"]})"), ErrorKind::BadInput,
+               "plan.json: then: actions: heads that follow cannot be shuffled");
+  EXPECT_THROW(then("layers", R"({"heads_of_top_layers": 3, "actions": ["clsoed"]})"), Error);
+  EXPECT_THROW(then("layers", R"({"heads_of_top_layers": 0})"), Error);
+  EXPECT_THROW(then("layers", R"({"heads_of_top_layers": 3, "more": 1})"), Error);
+  EXPECT_TRUE(then("layers", R"({"heads_of_top_layers": 3})").then);
   EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "interv)"), Error) << "cut in half";
   EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "extra": 1, )" + good + "}]}"), Error);
 }

@@ -114,16 +114,56 @@ TEST(Effects, are_paired_with_the_unbroken_model_on_the_same_chunks) {
   EXPECT_LT(effect.p, 1e-6);
 }
 
-TEST(Effects, are_corrected_for_how_many_there_are) {
-  AblationResult result{.rule = {.comparisons = 2}};
-  result.models.push_back({.texts = {{.effects = {{.p = 0.01}, {.p = 0.04}, {.p = 0.9}}}}});
-  for (RunEffect& effect : result.models[0].texts[0].effects) effect.nll.value = 1;
-  correct_for_many(result);
-  const std::vector<RunEffect>& effects = result.models[0].texts[0].effects;
-  EXPECT_NEAR(effects[0].corrected_p, 0.03, 1e-12);
-  EXPECT_NEAR(effects[1].corrected_p, 0.08, 1e-12);
-  EXPECT_EQ(effects[0].verdict, RunVerdict::Worse) << "the corrected test decides";
-  EXPECT_EQ(effects[1].verdict, RunVerdict::Undecided);
+// Chunks that change by `change`, with a spread that makes some intervals too wide to decide.
+RunEffect effect_among(int64_t comparisons, double change, double noise) {
+  MadeUpRuns runs{.effects = {change}, .noise = noise};
+  RoundsRequest request = request_for(1, 30);
+  request.coverage = Coverage::Exhaustive;
+  request.rule.comparisons = comparisons;
+  const Rounds rounds = run_rounds(request, std::ref(runs));
+  return effect_of({rounds.runs[0].chunks, rounds.base}, request.rule);
+}
+
+TEST(Effects, have_verdicts_from_the_interval_for_all_comparisons_and_from_nothing_else) {
+  int decided = 0, open = 0;
+  for (const double change : {0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2}) {
+    for (const int64_t comparisons : {1, 2, 50}) {
+      const RunEffect effect = effect_among(comparisons, change, 0.08);
+      ASSERT_TRUE(effect.sequence);
+      const bool holds_zero = effect.sequence->low <= 0 && effect.sequence->high >= 0;
+      EXPECT_EQ(effect.verdict == RunVerdict::Undecided, holds_zero) << change;
+      EXPECT_EQ(effect.corrected_p >= 0.05, holds_zero) << "the p value says what the interval says";
+      EXPECT_NEAR(effect.corrected_p, std::min(1.0, effect.p * static_cast<double>(comparisons)), 1e-12);
+      ++(holds_zero ? open : decided);
+    }
+  }
+  EXPECT_GT(decided, 3);
+  EXPECT_GT(open, 3);
+}
+
+TEST(Effects, that_are_open_say_why) {
+  const RunEffect wide = effect_among(50, 0.03, 0.08);
+  ASSERT_EQ(wide.verdict, RunVerdict::Undecided);
+  EXPECT_NE(wide.reason.find("the interval for all 50 comparisons"), std::string::npos) << wide.reason;
+  EXPECT_EQ(effect_among(1, 5, 0.01).reason, "");
+  MadeUpRuns runs{.effects = {5.0}, .noise = 0.01};
+  const Rounds few = run_rounds(request_for(1, 5), std::ref(runs));
+  const RunEffect effect = effect_of({few.runs[0].chunks, few.base}, {});
+  EXPECT_EQ(effect.verdict, RunVerdict::Undecided);
+  EXPECT_EQ(effect.reason, "fewer than 8 chunks say nothing");
+}
+
+TEST(Effects, have_an_interval_of_the_sink_that_holds_at_every_time_of_stopping) {
+  std::vector<RunMeasures> base(20), broken(20);
+  for (uint64_t i = 0; i < 20; ++i) {
+    base[i] = {.nll = {.sum = 1, .tokens = 1}, .sink = 0.1};
+    broken[i] = {.nll = {.sum = 2 + 0.1 * Random(1).normal(i), .tokens = 1},
+                 .sink = 0.3 + 0.05 * Random(2).normal(i)};
+  }
+  const RunEffect effect = effect_of({broken, base}, {.comparisons = 10});
+  ASSERT_TRUE(effect.sink_sequence && effect.sink.ci95);
+  EXPECT_LT(effect.sink_sequence->low, effect.sink.ci95->low);
+  EXPECT_GT(effect.sink_sequence->high, effect.sink.ci95->high);
 }
 
 }  // namespace

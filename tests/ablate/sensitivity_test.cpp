@@ -105,10 +105,45 @@ TEST(Profiles, pair_runs_with_their_controls) {
   control.control_of = "layer 0 open";
   model.plan.runs.push_back(control);
   model.texts[0].effects.push_back(effect_with({0.5, 0.5, 0.5}));
-  const std::vector<ControlPair> pairs = control_pairs(model, model.texts[0]);
+  const std::vector<ControlPair> pairs = control_pairs(model, model.texts[0], {});
   ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_FALSE(pairs[0].sequence) << "three chunks say nothing";
   EXPECT_EQ(pairs[0].chunks, 3);
   EXPECT_NEAR(pairs[0].difference.value, (0.5 + 0.5 + 8.5) / 3, 1e-12);
+}
+
+TEST(Profiles, give_differences_from_controls_an_interval_for_all_comparisons) {
+  AblatedModel model = two_layers();
+  model.plan.runs.push_back(layer_run(0, "zeroed"));
+  model.plan.runs.back().control_of = "layer 0 open";
+  std::vector<double> changes, controls;
+  for (int i = 0; i < 12; ++i) {
+    changes.push_back(3 + 0.1 * (i % 3));
+    controls.push_back(1 + 0.1 * (i % 2));
+  }
+  model.texts[0].effects = {effect_with(changes), effect_with(changes), effect_with(controls)};
+  const ControlPair of_one = control_pairs(model, model.texts[0], {}).at(0);
+  const ControlPair of_many = control_pairs(model, model.texts[0], {.comparisons = 100}).at(0);
+  ASSERT_TRUE(of_one.sequence && of_many.sequence);
+  EXPECT_LT(of_one.sequence->low, of_one.difference.ci95->low) << "wider than for one look at the end";
+  EXPECT_LT(of_many.sequence->low, of_one.sequence->low);
+}
+
+TEST(EstimatesBesideRuns, are_of_the_gate_that_the_run_changes) {
+  AblatedModel model = two_layers();
+  for (int64_t layer = 0; layer < 2; ++layer)
+    model.plan.runs[static_cast<size_t>(layer)].interventions = {"layers." + std::to_string(layer) +
+                                                                 ".attn.gate set=1"};
+  const auto estimates_at = [](const std::string& tap, double nll) {
+    return ActionEstimates{
+        .tap = tap, .layers = {{.layer = 0, .whole = {.nll = nll}}, {.layer = 1, .whole = {.nll = nll}}}};
+  };
+  model.estimates =
+      GateEstimates{.estimates = {estimates_at("attn.query_gate", 7), estimates_at("attn.gate", 1)}};
+  const std::vector<EstimateComparison> comparisons = compare_estimates(model);
+  ASSERT_EQ(comparisons.size(), 1u) << "nothing was run on the other gate";
+  EXPECT_EQ(comparisons[0].tap, "attn.gate");
+  EXPECT_EQ(comparisons[0].estimated, (std::vector<double>{1, 1}));
 }
 
 }  // namespace

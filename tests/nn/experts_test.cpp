@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "sluice/infer/generator.h"
 #include "sluice/model/count.h"
 #include "sluice/model/decoder.h"
 #include "sluice/nn/tap_points.h"
+#include "sluice/ops/linear_cross_entropy.h"
 #include "sluice/probe/intervention.h"
 #include "sluice/probe/recorder.h"
 #include "tests/base/expect_error.h"
@@ -106,6 +108,55 @@ TEST_F(SparseModel, has_outputs_of_experts_that_can_be_scaled) {
   EXPECT_TRUE(same(changed_by("layers.0.mlp.expert_out scale=1"), run())) << "the same bits by another way";
   EXPECT_TRUE(
       same(changed_by("layers.0.mlp.expert_out set=0"), changed_by("layers.0.mlp.expert_out scale=0")));
+}
+
+// Puts a copy in the place of the outputs of experts, and lets their gradient go on.
+class OutputCopier : public Probe {
+ public:
+  explicit OutputCopier(Engine& engine) : engine_(engine) {}
+
+  bool wants(const TapName& name) const override { return name.point == points::kExpertOut; }
+  bool wants_gradient(const TapName& name) const override { return wants(name); }
+  Tensor visit(const Context& /*context*/, const TapName& /*name*/, const Tensor& value) override {
+    return value.copy(engine_.pool());
+  }
+  Tensor receive(const Context& /*context*/, const TapName& /*name*/, const TapGradient& at) override {
+    // Who was not chosen has no say.
+    for (int64_t i = 0; i < at.value.count(); ++i) {
+      if (at.value.data<float>()[i] == 0) {
+        EXPECT_EQ(at.gradient.data<float>()[i], 0);
+      }
+    }
+    ++received;
+    return at.gradient;
+  }
+
+  int received = 0;
+
+ private:
+  Engine& engine_;
+};
+
+TEST_F(SparseModel, keeps_the_gradient_of_outputs_that_a_probe_changes_and_passes_on) {
+  const auto gradients = [&](Probe* probe) {
+    Tape tape;
+    const Context context{.engine = engine_, .tape = &tape, .probe = probe};
+    const Var hidden = decoder_.forward(context, ids_).y;
+    tape.backward(context, linear_cross_entropy(context, hidden, weight_of(context, decoder_.output_weight()),
+                                                Tensor::from<int32_t>(engine_.pool(), {7}, ids_)));
+    std::map<std::string, std::vector<float>> all;
+    for (const NamedParameter& named : decoder_.parameters()) {
+      if (const Tensor grad = std::exchange(named.parameter->grad, {}); grad.defined())
+        all[named.parameter->name].assign(grad.values<float>().begin(), grad.values<float>().end());
+    }
+    return all;
+  };
+  OutputCopier copier(engine_);
+  const auto unwatched = gradients(nullptr);
+  EXPECT_EQ(gradients(&copier), unwatched);
+  EXPECT_EQ(copier.received, 2) << "layers with experts";
+  Recorder watching({TapPattern("mlp.expert_out")});
+  EXPECT_EQ(gradients(&watching), unwatched);
 }
 
 TEST_F(SparseModel, refuses_interventions_that_would_change_nothing) {

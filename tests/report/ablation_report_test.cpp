@@ -95,9 +95,68 @@ TEST(AblationReport, says_in_words_what_the_figures_say) {
   EXPECT_NE(page.find("Most damage: layer 0 (+3 nats)"), std::string::npos);
   EXPECT_NE(page.find("the best constant is 0"), std::string::npos);
   EXPECT_NE(page.find("holds for all 22 comparisons together"), std::string::npos);
+  EXPECT_NE(
+      page.find("22 comparisons together and at every time of stopping, but for an error of 0.05 in all"),
+      std::string::npos);
   EXPECT_NE(page.find("The damage, in nats per token, of \"layer 0 closed\" is higher than of its control"),
             std::string::npos);
   EXPECT_NE(html_of(ablation_report(made_up_ablation())).find("&lt;broken&gt;"), std::string::npos);
+}
+
+TEST(AblationReport, decides_about_the_sink_by_the_interval_for_all_comparisons) {
+  AblationResult result = made_up_ablation();
+  RunEffect& effect = result.models[0].texts[0].effects[0];
+  effect.sink_sequence = Interval{-0.05, 0.25};  // its own interval lies beyond 0
+  EXPECT_EQ(sink_findings(result.models[0], result).at(0).verdict, Verdict::Undecided);
+  effect.sink_sequence = Interval{0.02, 0.2};
+  const Finding finding = sink_findings(result.models[0], result).at(0);
+  EXPECT_EQ(finding.verdict, Verdict::Higher);
+  EXPECT_NE(finding.text.find("holds for all 22 comparisons together, at every time of stopping"),
+            std::string::npos);
+}
+
+TEST(AblationReport, says_why_a_run_is_undecided_whose_own_interval_is_far_from_zero) {
+  AblationResult result = made_up_ablation();
+  RunEffect& effect = result.models[0].texts[0].effects[0];
+  effect.verdict = RunVerdict::Undecided;
+  effect.sequence = {};
+  effect.reason = "fewer than 8 chunks say nothing";
+  const Finding finding = run_finding(result.models[0], result.models[0].texts[0], 0, result);
+  EXPECT_NE(finding.text.find("Undecided, for fewer than 8 chunks say nothing."), std::string::npos);
+  const std::string page = markdown_of(ablation_report(result));
+  EXPECT_NE(page.find("a run may be undecided whose own interval lies far from 0"), std::string::npos);
+}
+
+TEST(AblationReport, begins_with_what_is_doubtful_about_a_text) {
+  AblationResult result = made_up_ablation();
+  result.models[0].texts[0].warnings = {"text: 8 of the 8 chunks of the calibration text are in it, too"};
+  result.models[1].texts[0].warnings = result.models[0].texts[0].warnings;
+  const std::string page = markdown_of(ablation_report(result));
+  const size_t first = page.find("Warning: text: 8 of the 8 chunks");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(page.find("Warning: text", first + 1), std::string::npos) << "once";
+}
+
+TEST(AblationReport, draws_estimates_although_nothing_was_run) {
+  AblationResult result = made_up_ablation();
+  result.models.resize(1);
+  AblatedModel& model = result.models[0];
+  model.plan = {};
+  model.texts[0].effects.clear();
+  model.samples.clear();
+  GateEstimates& estimates = model.estimates.emplace(GateEstimates{.chunks = 8, .passes = 1});
+  for (const GateAction action : {GateAction::Open, GateAction::Close}) {
+    ActionEstimates& of =
+        estimates.estimates.emplace_back(ActionEstimates{.tap = "attn.gate", .action = action});
+    for (int64_t layer = 0; layer < 4; ++layer)
+      of.layers.push_back({.layer = layer,
+                           .whole = {.nll = 0.1},
+                           .heads = {{.nll = 0.07}, {.nll = 0.03, .ci95 = Interval{0, 1}}}});
+  }
+  const Report report = ablation_report(result);
+  EXPECT_EQ(stems_of(report), (std::vector<std::string>{"gated_estimated_heads", "gated_estimated_ranking"}));
+  const std::string page = html_of(report);
+  EXPECT_NE(page.find("8 chunks of 11 tokens of text"), std::string::npos);
 }
 
 TEST(AblationReport, calls_what_is_not_finite_worse_and_says_why) {

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "sluice/ablate/ablation_analysis.h"
 #include "sluice/ablate/ablation_preparation.h"
 #include "sluice/ablate/broken_samples.h"
 #include "sluice/ablate/plan_runner.h"
+#include "sluice/ablate/plan_target.h"
 #include "sluice/ablate/run_effect.h"
 #include "sluice/analysis/model_names.h"
 #include "sluice/base/error.h"
@@ -99,8 +101,7 @@ class ModelAblation {
     result_.plan = first_part(job_.request, prepared_, result_.gates, model_.config());
     add_noise_controls(result_.plan, model_, job_.request, prepared_.texts.front().calibration, job_.control);
     run_from(0);
-    if (job_.request.layers_with_heads > 0) {
-      const size_t first = result_.plan.runs.size();
+    if (const size_t first = result_.plan.runs.size(); result_.plan.then) {
       add_heads();
       run_from(first);
     }
@@ -123,7 +124,8 @@ class ModelAblation {
                                .chunks = text.evaluated,
                                .chunk_length = text.text.chunk_length,
                                .checksum = checksum_of(text.text),
-                               .calibration = text.calibration_name});
+                               .calibration = text.calibration_name,
+                               .warnings = text.warnings});
     }
   }
 
@@ -155,14 +157,13 @@ class ModelAblation {
   }
 
   void add_heads() {
-    const std::vector<int64_t> layers = layers_by_effect(result_, job_.request.layers_with_heads);
+    const std::vector<int64_t> layers = layers_by_effect(result_, result_.plan.then->layers);
     if (layers.empty()) return;
-    PlanRequest heads = job_.request.plan;
-    heads.groups = {"heads"};
-    heads.head_layers = IndexSet::parse(fmt::format("{}", fmt::join(layers, ",")));
     job_.control.info("{}: heads of layers {}, which matter most on {}", result_.path,
                       fmt::join(layers, ", "), result_.texts.front().name);
-    std::ranges::move(make_plan(heads, model_.config()).runs, std::back_inserter(result_.plan.runs));
+    std::vector<PlannedRun> heads =
+        heads_that_follow(result_.plan, IndexSet::parse(index_text(layers)), model_.config());
+    std::ranges::move(heads, std::back_inserter(result_.plan.runs));
   }
 
   void add_samples() {
@@ -196,15 +197,19 @@ struct CheckedModels {
 CheckedModels check_models(Engine& engine, const AblationRequest& request, const JobControl& control) {
   check_ablation(request);
   CheckedModels checked{.identity = identity_of(request)};
+  std::set<std::string> warned;  // what holds for several models is said once
   for (size_t i = 0; i < request.models.size(); ++i) {
     auto model = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
     checked.prepared = prepare_ablation(*model, request, control);
     add_identity(checked.identity, i, request.models[i], checked.prepared);
-    checked.comparisons += count_comparisons(request, checked.prepared, model->config());
+    checked.comparisons += comparisons_of(request, checked.prepared, model->config());
     for (size_t t = 0; t < request.texts.size(); ++t)
       control.info("{}: {} chunks of {} to see; calibrated on {}", request.texts[t].name,
                    checked.prepared.texts[t].evaluated, request.models[i],
                    checked.prepared.texts[t].calibration_name);
+    for (const PreparedText& text : checked.prepared.texts)
+      for (const std::string& warning : text.warnings)
+        if (warned.insert(warning).second) control.warn("{}", warning);
     if (request.models.size() == 1) checked.only = std::move(model);
   }
   return checked;
@@ -227,7 +232,6 @@ AblationResult run_ablation(Engine& engine, const AblationRequest& request, cons
     result.models.push_back(ModelAblation(*loaded, checked.prepared, job).run());
     result.models.back().name = names[i];
   }
-  correct_for_many(result);
   return result;
 }
 

@@ -38,9 +38,6 @@ struct AblationRequest {
 
   PlanRequest plan = {};
   std::filesystem::path plan_file = {};  // instead of the request; empty: none
-  // Then the heads of so many layers are run that the first part of the plan, on the first text, showed to
-  // matter most.
-  int64_t layers_with_heads = 0;
 
   uint64_t seed = 0;  // of the order of chunks
   StoppingRule rule = {};
@@ -71,8 +68,10 @@ struct RunEffect {
   double kl = 0;                          // KL(unbroken || broken) per token
   double changed_top1 = 0;                // share of tokens whose likeliest successor is another one
   Estimate sink = {}, activation = {};  // changes of attention on the first token, of the largest activation
-  double p = 1, corrected_p = 1;        // that nothing changed; corrected by Holm over all runs
+  std::optional<Interval> sink_sequence = {};  // as sequence; counted for runs that ask_about_the_sink()
+  double p = 1, corrected_p = 1;  // that nothing changed, at every time of stopping; times all comparisons
   RunVerdict verdict = RunVerdict::Undecided;
+  std::string reason = {};  // why it is undecided or not finite
   bool finite = true;  // false: the likelihood of a chunk was not; then it is worse, and the figures are NaN
 };
 
@@ -86,6 +85,7 @@ struct AblatedText {
   int64_t chunks = 0, chunk_length = 0;    // that there are to see
   uint32_t checksum = 0;                   // of all tokens
   std::string calibration = {};            // what it was calibrated on, in words
+  std::vector<std::string> warnings = {};  // what is doubtful about it, as sentences
   Perplexity base = {};                    // of the unbroken model, on the chunks that were seen
   std::vector<double> base_by_chunk = {};  // nll per token, by round
   double base_sink = 0, base_activation = 0;

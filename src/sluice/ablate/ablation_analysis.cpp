@@ -14,12 +14,29 @@ double mean_of_first(const std::vector<double>& values, int64_t count) {
   return sum / static_cast<double>(count);
 }
 
-bool is_about(const PlannedRun& run, std::string_view group, std::string_view action) {
-  return run.group == group && run.action == action && run.layer;
+using RunIndices = std::vector<size_t>;
+
+// Runs of a group and an action that are about one layer or head each.
+RunIndices runs_about(const AblatedModel& model, const AblatedText& text, std::string_view group,
+                      std::string_view action) {
+  RunIndices runs;
+  for (size_t i = 0; i < text.effects.size(); ++i) {
+    const PlannedRun& run = model.plan.runs[i];
+    if (run.group == group && run.action == action && run.layer) runs.push_back(i);
+  }
+  return runs;
+}
+
+// Whether it changes nothing but this tap: "layers.3.attn.gate set=1" is at "attn.gate".
+bool is_at_tap(const PlannedRun& run, const std::string& tap) {
+  return !run.interventions.empty() && std::ranges::all_of(run.interventions, [&](const std::string& text) {
+    const std::string_view place = std::string_view(text).substr(0, text.find(' '));
+    return place == tap || (place.starts_with("layers.") && place.ends_with("." + tap));
+  });
 }
 
 // Chunks that all of the runs have; those that were not finite have no say.
-int64_t common_chunks(const AblatedText& text, const std::vector<size_t>& runs) {
+int64_t common_chunks(const AblatedText& text, const RunIndices& runs) {
   int64_t common = std::ssize(text.base_by_chunk);
   for (const size_t run : runs)
     if (text.effects[run].finite) common = std::min(common, text.effects[run].chunks);
@@ -43,50 +60,8 @@ void add_shares(EffectProfile& profile) {
   }
 }
 
-std::string_view action_in_plan(GateAction action) {
-  return action == GateAction::Close ? "closed" : name_of(action);
-}
-
-// The layer's own, or that of one of its heads.
-std::optional<double> estimate_at(const ActionEstimates& estimates, const PlaceEffect& place) {
-  const auto layer = std::ranges::find(estimates.layers, place.layer, &LayerEstimate::layer);
-  if (layer == estimates.layers.end()) return {};
-  if (!place.head) return layer->whole.nll;
-  if (*place.head >= std::ssize(layer->heads)) return {};
-  return layer->heads[static_cast<size_t>(*place.head)].nll;
-}
-
-EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile& profile) {
-  EstimateComparison comparison{.action = profile.action, .method = estimates.method};
-  std::vector<ExactEffect> exact;
-  for (const PlaceEffect& place : profile.places) {
-    const std::optional<double> estimate = estimate_at(estimates, place);
-    if (!estimate || !std::isfinite(place.nll)) continue;
-    comparison.places.push_back(place);
-    comparison.exact.push_back(place.nll);
-    comparison.estimated.push_back(*estimate);
-    exact.push_back({.layer = place.layer, .head = place.head, .nll = place.nll});
-  }
-  const bool heads = !profile.is_empty() && profile.places.front().head;
-  comparison.agreement = heads ? head_agreement(estimates, exact) : layer_agreement(estimates, exact);
-  return comparison;
-}
-
-}  // namespace
-
-std::vector<std::string> actions_of(const AblationPlan& plan, std::string_view group) {
-  std::vector<std::string> actions;
-  for (const PlannedRun& run : plan.runs)
-    if (run.group == group && std::ranges::find(actions, run.action) == actions.end())
-      actions.push_back(run.action);
-  return actions;
-}
-
-EffectProfile effect_profile(const AblatedModel& model, const AblatedText& text, std::string_view group,
-                             std::string_view action) {
-  std::vector<size_t> runs;
-  for (size_t i = 0; i < text.effects.size(); ++i)
-    if (is_about(model.plan.runs[i], group, action)) runs.push_back(i);
+EffectProfile profile_of(const AblatedModel& model, const AblatedText& text, const RunIndices& runs,
+                         std::string_view action) {
   EffectProfile profile{.action = std::string(action), .chunks = common_chunks(text, runs)};
   std::map<std::pair<int64_t, int64_t>, std::vector<double>> effects;  // by layer and head, of each draw
   for (const size_t i : runs) {
@@ -106,6 +81,41 @@ EffectProfile effect_profile(const AblatedModel& model, const AblatedText& text,
   }
   add_shares(profile);
   return profile;
+}
+
+std::string_view action_in_plan(GateAction action) {
+  return action == GateAction::Close ? "closed" : name_of(action);
+}
+
+EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile& profile) {
+  EstimateComparison comparison{.tap = estimates.tap, .action = profile.action, .method = estimates.method};
+  std::vector<ExactEffect> exact;
+  for (const PlaceEffect& place : profile.places) {
+    const EstimatedEffect* estimate = estimates.find(place.layer, place.head);
+    if (estimate == nullptr || !std::isfinite(place.nll)) continue;
+    comparison.places.push_back(place);
+    comparison.exact.push_back(place.nll);
+    comparison.estimated.push_back(estimate->nll);
+    exact.push_back({.layer = place.layer, .head = place.head, .nll = place.nll});
+  }
+  const bool heads = !profile.is_empty() && profile.places.front().head;
+  comparison.agreement = heads ? head_agreement(estimates, exact) : layer_agreement(estimates, exact);
+  return comparison;
+}
+
+}  // namespace
+
+std::vector<std::string> actions_of(const AblationPlan& plan, std::string_view group) {
+  std::vector<std::string> actions;
+  for (const PlannedRun& run : plan.runs)
+    if (run.group == group && std::ranges::find(actions, run.action) == actions.end())
+      actions.push_back(run.action);
+  return actions;
+}
+
+EffectProfile effect_profile(const AblatedModel& model, const AblatedText& text, std::string_view group,
+                             std::string_view action) {
+  return profile_of(model, text, runs_about(model, text, group, action), action);
 }
 
 std::vector<PlaceEffect> ranked(const EffectProfile& profile) {
@@ -147,9 +157,10 @@ std::vector<EstimateComparison> compare_estimates(const AblatedModel& model) {
   if (!model.estimates || model.texts.front().effects.empty()) return comparisons;
   for (const ActionEstimates& estimates : model.estimates->estimates) {
     for (const std::string_view group : {"layers", "heads"}) {
-      const EffectProfile profile =
-          effect_profile(model, model.texts.front(), group, action_in_plan(estimates.action));
-      EstimateComparison comparison = beside(estimates, profile);
+      const std::string_view action = action_in_plan(estimates.action);
+      RunIndices runs = runs_about(model, model.texts.front(), group, action);
+      std::erase_if(runs, [&](size_t run) { return !is_at_tap(model.plan.runs[run], estimates.tap); });
+      EstimateComparison comparison = beside(estimates, profile_of(model, model.texts.front(), runs, action));
       comparison.of_heads = group == "heads";
       if (!comparison.places.empty()) comparisons.push_back(std::move(comparison));
     }
@@ -157,7 +168,8 @@ std::vector<EstimateComparison> compare_estimates(const AblatedModel& model) {
   return comparisons;
 }
 
-std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text) {
+std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text,
+                                       const StoppingRule& rule) {
   std::vector<ControlPair> pairs;
   const std::vector<PlannedRun>& runs = model.plan.runs;
   for (size_t control = 0; control < text.effects.size(); ++control) {
@@ -173,6 +185,7 @@ std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedT
     pair.run_nll = mean_of_first(broken.by_chunk, pair.chunks);
     pair.control_nll = mean_of_first(other.by_chunk, pair.chunks);
     pair.difference = mean_of_samples(differences);
+    pair.sequence = simultaneous_interval(differences, rule);
     pairs.push_back(pair);
   }
   return pairs;

@@ -60,14 +60,17 @@ struct ControlPair {
   size_t run = 0, control = 0;  // of the plan
   int64_t chunks = 0;           // that both have
   double run_nll = 0, control_nll = 0;
-  Estimate difference = {};  // the run's effect minus the control's, in pairs
+  Estimate difference = {};               // the run's effect minus the control's, in pairs
+  std::optional<Interval> sequence = {};  // of the difference: holds at every time of stopping and for all
 };
 
 // Of those whose likelihoods were finite.
-std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text);
+std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text,
+                                       const StoppingRule& rule);
 
 // Estimates of an action beside what was measured, on the first text: of layers, or of heads.
 struct EstimateComparison {
+  std::string tap;     // of the gate: "attn.gate"
   std::string action;  // "open"
   EstimateMethod method = EstimateMethod::FirstOrder;
   bool of_heads = false;
@@ -76,7 +79,7 @@ struct EstimateComparison {
   EstimateAgreement agreement = {};
 };
 
-// Of whatever is known both ways.
+// Of whatever is known both ways: estimates of a gate beside runs that change that gate.
 std::vector<EstimateComparison> compare_estimates(const AblatedModel& model);
 
 }  // namespace sluice

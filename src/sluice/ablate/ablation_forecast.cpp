@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sluice/ablate/ablation_preparation.h"
@@ -25,21 +26,19 @@ PlanCost cost_of(const AblationPlan& plan, const ModelConfig& config, const Prep
 }
 
 // The heads of the first layers stand for those that will be chosen: they share least.
-AblationPlan with_heads_to_come(AblationPlan plan, const AblationRequest& request,
-                                const ModelConfig& config) {
-  if (request.layers_with_heads == 0) return plan;
-  PlanRequest heads = request.plan;
-  heads.groups = {"heads"};
-  heads.head_layers =
-      IndexSet::parse(fmt::format("0-{}", std::min(request.layers_with_heads, config.layers) - 1));
-  for (PlannedRun& run : make_plan(heads, config).runs) plan.runs.push_back(std::move(run));
+AblationPlan with_heads_to_come(AblationPlan plan, const ModelConfig& config) {
+  const int64_t count = runs_to_come(plan, config);
+  std::vector<PlannedRun> heads = heads_that_follow(plan, {}, config);
+  std::ranges::stable_sort(heads, {}, &PlannedRun::layer);
+  heads.resize(static_cast<size_t>(count));
+  std::ranges::move(heads, std::back_inserter(plan.runs));
   return plan;
 }
 
 void add_costs(ModelForecast& forecast, const LoadedModel& model, const AblationRequest& request,
                const PreparedAblation& prepared) {
   const ModelConfig& config = model.config();
-  const AblationPlan whole = with_heads_to_come(prepared.plan, request, config);
+  const AblationPlan whole = with_heads_to_come(prepared.plan, config);
   for (const PreparedText& text : prepared.texts) {
     const PlanCost cost = cost_of(whole, config, text, request.memory);
     const auto chunks = static_cast<double>(text.evaluated);
@@ -90,7 +89,7 @@ AblationForecast forecast_ablation(Engine& engine, const AblationRequest& reques
     ModelForecast next{.name = names[i],
                        .plan = prepared.plan,
                        .runs = std::ssize(prepared.plan.runs),
-                       .to_come = runs_to_come(request, model.config())};
+                       .to_come = runs_to_come(prepared.plan, model.config())};
     for (size_t t = 0; t < request.texts.size(); ++t) {
       const PreparedText& text = prepared.texts[t];
       next.texts.push_back({.name = request.texts[t].name,

@@ -9,33 +9,24 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json json_of(const PlannedRun& run) {
-  ordered_json json = {{"name", run.name}, {"group", run.group}, {"action", run.action}};
-  if (run.layer) json["layer"] = *run.layer;
-  if (run.head) json["head"] = *run.head;
-  json["interventions"] = run.interventions;
-  if (!run.control_of.empty()) json["control_of"] = run.control_of;
-  return json;
-}
-
 ordered_json json_of(const RunEffect& effect) {
   if (!effect.finite)
-    return {{"verdict", name_of(effect.verdict)},
-            {"reason", "the likelihood is not finite"},
-            {"chunks", effect.chunks}};
-  return {{"verdict", name_of(effect.verdict)},
-          {"chunks", effect.chunks},
-          {"tokens", effect.tokens},
-          {"nll_change", to_json(effect.nll)},
-          {"simultaneous_interval", to_json(effect.sequence)},
-          {"ppl", effect.ppl},
-          {"ppl_ratio", to_json(effect.ppl_ratio)},
-          {"kl", effect.kl},
-          {"changed_top1", effect.changed_top1},
-          {"sink_change", to_json(effect.sink)},
-          {"largest_activation_change", to_json(effect.activation)},
-          {"p", effect.p},
-          {"corrected_p", effect.corrected_p}};
+    return {{"verdict", name_of(effect.verdict)}, {"reason", effect.reason}, {"chunks", effect.chunks}};
+  ordered_json json = {{"verdict", name_of(effect.verdict)}};
+  if (!effect.reason.empty()) json["reason"] = effect.reason;
+  json.update({{"chunks", effect.chunks},
+               {"tokens", effect.tokens},
+               {"nll_change", to_json(effect.nll)},
+               {"simultaneous_interval", to_json(effect.sequence)},
+               {"ppl", effect.ppl},
+               {"ppl_ratio", to_json(effect.ppl_ratio)},
+               {"kl", effect.kl},
+               {"changed_top1", effect.changed_top1},
+               {"sink_change", to_json(effect.sink)},
+               {"largest_activation_change", to_json(effect.activation)},
+               {"p", effect.p},
+               {"corrected_p", effect.corrected_p}});
+  return json;
 }
 
 ordered_json json_of(const PlaceEffect& place) {
@@ -82,36 +73,38 @@ ordered_json profiles_json(const AblatedModel& model, const AblatedText& text, s
 ordered_json json_of(const AblatedModel& model, const AblatedText& text) {
   ordered_json runs = ordered_json::array(), sensitivities = ordered_json::array();
   for (size_t i = 0; i < text.effects.size(); ++i) {
-    ordered_json run = json_of(model.plan.runs[i]);
+    ordered_json run = to_json(model.plan.runs[i]);
     run.update(json_of(text.effects[i]));
+    if (asks_about_the_sink(model.plan.runs[i]) && text.effects[i].finite)
+      run["sink_simultaneous_interval"] = to_json(text.effects[i].sink_sequence);
     runs.push_back(std::move(run));
   }
   for (const std::string& action : actions_of(model.plan, "layers"))
     if (const auto layers = layer_sensitivity(model, text, action)) sensitivities.push_back(json_of(*layers));
-  if (text.effects.empty())
-    return {
-        {"name", text.name}, {"chunks", text.chunks}, {"chunk_length", text.chunk_length}, {"runs", runs}};
-  return {{"name", text.name},
-          {"chunks", text.chunks},
-          {"chunk_length", text.chunk_length},
-          {"calibration", text.calibration},
-          {"base",
-           {{"chunks", std::ssize(text.base_by_chunk)},
-            {"nll", text.base.nll},
-            {"ppl", text.base.ppl},
-            {"ci95", to_json(text.base.ci95)},
-            {"sink", text.base_sink},
-            {"largest_activation", text.base_activation}}},
-          {"runs", std::move(runs)},
-          {"layers", profiles_json(model, text, "layers")},
-          {"heads", profiles_json(model, text, "heads")},
-          {"sensitivity", std::move(sensitivities)}};
+  ordered_json json = {{"name", text.name},
+                       {"chunks", text.chunks},
+                       {"chunk_length", text.chunk_length},
+                       {"calibration", text.calibration},
+                       {"warnings", text.warnings}};
+  if (!text.effects.empty())
+    json["base"] = {{"chunks", std::ssize(text.base_by_chunk)},
+                    {"nll", text.base.nll},
+                    {"ppl", text.base.ppl},
+                    {"ci95", to_json(text.base.ci95)},
+                    {"sink", text.base_sink},
+                    {"largest_activation", text.base_activation}};
+  json.update({{"runs", std::move(runs)},
+               {"layers", profiles_json(model, text, "layers")},
+               {"heads", profiles_json(model, text, "heads")},
+               {"sensitivity", std::move(sensitivities)}});
+  return json;
 }
 
 ordered_json agreements_json(const AblatedModel& model) {
   ordered_json json = ordered_json::array();
   for (const EstimateComparison& comparison : compare_estimates(model)) {
-    json.push_back({{"action", comparison.action},
+    json.push_back({{"tap", comparison.tap},
+                    {"action", comparison.action},
                     {"method", name_of(comparison.method)},
                     {"of", comparison.of_heads ? "heads" : "layers"}});
     json.back().update(to_json(comparison.agreement));

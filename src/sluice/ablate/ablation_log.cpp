@@ -22,6 +22,8 @@ using nlohmann::ordered_json;
 
 constexpr const char* kLogName = "ablation.log";
 constexpr size_t kChecksumLength = 8;
+// Of what lines say and of what an ablation's identity is made of. 2: the plan says which heads follow.
+constexpr int64_t kLogVersion = 2;
 constexpr size_t kMostLogBytes = size_t{4} << 30;
 
 std::string line_of(const ordered_json& json) {
@@ -40,7 +42,7 @@ std::optional<std::string_view> checked(std::string_view line) {
 ordered_json json_of(const AblationIdentity& identity) {
   ordered_json json = ordered_json::array();
   for (const IdentityPart& part : identity) json.push_back({part.what, part.value});
-  return {{"sluice_ablation", 1}, {"of", std::move(json)}};
+  return {{"sluice_ablation", kLogVersion}, {"of", std::move(json)}};
 }
 
 ordered_json json_of(const LogEntry& entry) {
@@ -70,8 +72,19 @@ LogEntry entry_of(const Json& json) {
                        .largest_activation = number_in(json, "largest_activation")}};
 }
 
+void check_version(const Json& header, const std::string& where) {
+  const int64_t version = header.contains("sluice_ablation") ? header.integer("sluice_ablation") : 0;
+  if (version == kLogVersion) return;
+  throw bad_input({.where = where,
+                   .what = "is the log of another version of sluice",
+                   .expected = fmt::format("version {}", kLogVersion),
+                   .got = version == 0 ? std::string("none") : std::to_string(version),
+                   .hint = "begin anew in another --out"});
+}
+
 // Bad input that says what is not the same.
 void check_identity(const Json& header, const AblationIdentity& identity, const std::string& where) {
+  check_version(header, where);
   const std::vector<Json> parts = header.at("of").array();
   for (size_t i = 0; i < std::max(parts.size(), identity.size()); ++i) {
     const bool both = i < parts.size() && i < identity.size();

@@ -14,57 +14,6 @@
 namespace sluice {
 namespace {
 
-constexpr int64_t kMostCalibrationChunks = 8;
-
-int64_t standard_inputs_of(const TextSource& source) {
-  const auto* files = std::get_if<DataFiles>(&source);
-  return files == nullptr ? 0 : std::ranges::count(files->paths, "-");
-}
-
-// The chunks from `first` on.
-ChunkedText rest_of(const ChunkedText& text, int64_t first) {
-  ChunkedText rest = text;
-  rest.tokens.erase(rest.tokens.begin(), rest.tokens.begin() + first * text.stride);
-  return rest;
-}
-
-void check_apart(const LoadedModel& model, const AblationText& text, const ChunkedText& read) {
-  if (read.chunks() >= 2) return;
-  throw bad_input({.where = model.path().string(),
-                   .what = fmt::format("the text {} is too short for this model", text.name),
-                   .expected = fmt::format("at least 2 chunks, one of them to calibrate with"),
-                   .got = fmt::format("{} tokens, 1 chunk", read.tokens.size()),
-                   .hint = "--chunk makes chunks shorter, --calibration takes another text"});
-}
-
-PreparedText prepare_text(const LoadedModel& model, const AblationText& text, const AblationRequest& request,
-                          const JobControl& control) {
-  try {
-    if (request.calibration) {
-      ChunkOptions few = request.chunks;
-      few.at_most = kMostCalibrationChunks;
-      PreparedText prepared{.text = read_chunks(model, text.source, request.chunks, control),
-                            .calibration = read_chunks(model, *request.calibration, few, control),
-                            .calibration_name = "a text of its own"};
-      prepared.evaluated = prepared.text.chunks();
-      return prepared;
-    }
-    ChunkOptions more = request.chunks;
-    more.at_most += kMostCalibrationChunks;
-    PreparedText prepared{.text = read_chunks(model, text.source, more, control)};
-    check_apart(model, text, prepared.text);
-    const int64_t there = prepared.text.chunks();
-    const int64_t apart = std::clamp<int64_t>(there / 5, 1, kMostCalibrationChunks);
-    prepared.evaluated = std::min(request.chunks.at_most, there - apart);
-    prepared.calibration = rest_of(prepared.text, there - apart);
-    prepared.calibration_name = fmt::format("its last {} of {} chunks, held apart", apart, there);
-    return prepared;
-  } catch (const Error& error) {
-    if (error.report().where != "the text") throw;  // whoever else failed has said where
-    throw error.inside(model.path().string() + ": " + text.name);
-  }
-}
-
 // Nothing can be opened without a gate: what attention adds is zeroed then, so that a twin has its layers,
 // too.
 PlanRequest fitted_to(PlanRequest request, const ModelConfig& config) {
@@ -110,25 +59,21 @@ std::string checksum_words(std::string_view text) {
 
 void check_ablation(const AblationRequest& request) {
   if (request.models.empty()) throw usage_error({.where = "MODEL", .what = "no model is given"});
+  for (const std::string& model : request.models)
+    if (std::ranges::count(request.models, model) > 1)
+      throw usage_error({.where = "MODEL", .what = model + " is given twice"});
   if (request.texts.empty()) throw usage_error({.where = "--data", .what = "no text is given"});
-  int64_t inputs = request.calibration ? standard_inputs_of(*request.calibration) : 0;
-  for (const AblationText& text : request.texts) inputs += standard_inputs_of(text.source);
-  if (inputs > 1 || (inputs == 1 && request.models.size() > 1))
-    throw usage_error({.where = "-", .what = "standard input can be read only once, for one model"});
+  check_sources(request);
   if (request.estimates != EstimateUse::None && request.options.dtype == DType::I8)
     throw usage_error({.where = "--estimate", .what = "nothing can be differentiated through int8 weights"});
 }
 
-int64_t runs_to_come(const AblationRequest& request, const ModelConfig& config) {
-  if (request.layers_with_heads == 0) return 0;
-  PlanRequest heads = request.plan;
-  heads.groups = {"heads"};
-  heads.head_layers = {};
-  const AblationPlan of_all = make_plan(heads, config);
+int64_t runs_to_come(const AblationPlan& plan, const ModelConfig& config) {
+  const std::vector<PlannedRun> of_all = heads_that_follow(plan, {}, config);
   std::set<int64_t> layers;  // not every layer has a gate
-  for (const PlannedRun& run : of_all.runs) layers.insert(run.layer.value_or(0));
-  const auto count = std::max<int64_t>(std::ssize(layers), 1);
-  return std::ssize(of_all.runs) / count * std::min(request.layers_with_heads, count);
+  for (const PlannedRun& run : of_all) layers.insert(run.layer.value_or(0));
+  if (layers.empty()) return 0;
+  return std::ssize(of_all) / std::ssize(layers) * std::min(plan.then->layers, std::ssize(layers));
 }
 
 PreparedAblation prepare_ablation(const LoadedModel& model, const AblationRequest& request,
@@ -144,10 +89,9 @@ PreparedAblation prepare_ablation(const LoadedModel& model, const AblationReques
   if (request.estimates == EstimateUse::Instead && !gate_tap(config))
     throw usage_error(
         {.where = model.path().string(), .what = "has no gate whose effect could be estimated"});
-  for (const AblationText& text : request.texts) {
-    prepared.texts.push_back(prepare_text(model, text, request, control));
-    check_positions(prepared.plan, config, prepared.texts.back().text.chunk_length);
-  }
+  prepared.texts = prepare_texts(model, request, control);
+  for (const PreparedText& text : prepared.texts)
+    check_positions(prepared.plan, config, text.text.chunk_length);
   return prepared;
 }
 
@@ -214,7 +158,6 @@ AblationIdentity identity_of(const AblationRequest& request) {
           {"the wanted precision", fmt::format("{} of the effect, {} nats", rule.relative, rule.absolute)},
           {"the margin", std::to_string(rule.margin)},
           {"whether every run sees every chunk", request.coverage == Coverage::Exhaustive ? "yes" : "no"},
-          {"the number of layers whose heads follow", std::to_string(request.layers_with_heads)},
           {"what is estimated",
            request.estimates == EstimateUse::None
                ? "nothing"
@@ -224,13 +167,16 @@ AblationIdentity identity_of(const AblationRequest& request) {
           {"the tokens of samples", std::to_string(request.sample_tokens)}};
 }
 
-int64_t count_comparisons(const AblationRequest& request, const PreparedAblation& prepared,
-                          const ModelConfig& config) {
+int64_t comparisons_of(const AblationRequest& request, const PreparedAblation& prepared,
+                       const ModelConfig& config) {
   if (request.estimates == EstimateUse::Instead) return 0;
+  const AblationPlan& plan = prepared.plan;
   const bool noise = request.plan_file.empty() && asks_for_controls(request);
-  return (std::ssize(prepared.plan.runs) + (noise ? noise_runs(prepared.plan) : 0) +
-          runs_to_come(request, config)) *
-         std::ssize(request.texts);
+  const int64_t noises = noise ? noise_runs(plan) : 0;
+  int64_t count = std::ssize(plan.runs) + std::ssize(heads_that_follow(plan, {}, config)) + 2 * noises;
+  for (const PlannedRun& run : plan.runs)
+    count += (run.control_of.empty() ? 0 : 1) + (asks_about_the_sink(run) ? 1 : 0);
+  return count * std::ssize(request.texts);
 }
 
 void add_identity(AblationIdentity& identity, size_t number, const std::string& model,

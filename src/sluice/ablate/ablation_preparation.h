@@ -3,18 +3,10 @@
 
 #include <memory>
 
-#include "sluice/ablate/ablation.h"
+#include "sluice/ablate/ablation_texts.h"
 #include "sluice/probe/calibration.h"
 
 namespace sluice {
-
-// A text as one model sees it.
-struct PreparedText {
-  ChunkedText text;
-  int64_t evaluated = 0;         // chunks: the first ones
-  ChunkedText calibration = {};  // other tokens
-  std::string calibration_name = {};
-};
 
 struct PreparedAblation {
   std::vector<PreparedText> texts;
@@ -46,13 +38,14 @@ std::shared_ptr<const Calibration> plan_calibration(const LoadedModel& model, co
 void add_noise_controls(AblationPlan& plan, const LoadedModel& model, const AblationRequest& request,
                         const ChunkedText& text, const JobControl& control = {});
 
-// The runs of the heads that follow the first part, if every layer had them: what all comparisons are counted
-// with before it is known which layers it will be.
-int64_t runs_to_come(const AblationRequest& request, const ModelConfig& config);
+// How many runs of heads will follow the first part.
+int64_t runs_to_come(const AblationPlan& plan, const ModelConfig& config);
 
-// Runs × texts of a model, those to come among them.
-int64_t count_comparisons(const AblationRequest& request, const PreparedAblation& prepared,
-                          const ModelConfig& config);
+// Everything about a model that may get a verdict: on each text the runs, those that may follow among them,
+// the differences between runs and their controls, and whether open gates bring the sink back. Which heads
+// follow is chosen by looking at the same text, so the heads of every layer that could be chosen count.
+int64_t comparisons_of(const AblationRequest& request, const PreparedAblation& prepared,
+                       const ModelConfig& config);
 
 // A usage error for options that contradict each other or a text that can be read only once.
 void check_ablation(const AblationRequest& request);

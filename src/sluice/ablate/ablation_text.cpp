@@ -19,7 +19,9 @@ std::string effect_line(const PlannedRun& run, const RunEffect& effect) {
       effect.nll.ci95 ? fmt::format("[{:+.4f}, {:+.4f}]", effect.nll.ci95->low, effect.nll.ci95->high) : "";
   return fmt::format("    {:<34} {:+.4f} {:<20} nats, x {:<9.4g} top-1 {:5.1f} %  {:>3} chunks  {}\n",
                      run.name, effect.nll.value, interval, effect.ppl_ratio.value, 100 * effect.changed_top1,
-                     effect.chunks, name_of(effect.verdict));
+                     effect.chunks,
+                     effect.reason.empty() ? std::string(name_of(effect.verdict))
+                                           : fmt::format("{}: {}", name_of(effect.verdict), effect.reason));
 }
 
 std::string group_text(const AblatedModel& model, const AblatedText& text, const std::string& group) {

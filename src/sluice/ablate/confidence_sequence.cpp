@@ -24,25 +24,32 @@ void ConfidenceSequence::add(double value) {
   squares_ += from_old_mean * (value - mean_);
 }
 
-std::optional<double> ConfidenceSequence::half_width(double error) const {
+std::optional<Interval> ConfidenceSequence::interval(double error) const {
   SLUICE_ASSERT(error > 0 && error < 1, "confidence sequence: an error of {}", error);
-  return half_width_at(std::log(error));
+  return interval_at(std::log(error));
 }
 
-std::optional<double> ConfidenceSequence::half_width_at(double log_error) const {
+std::optional<double> ConfidenceSequence::half_width(double error) const {
+  const std::optional<Interval> found = interval(error);
+  if (!found) return {};
+  return (found->high - found->low) / 2;
+}
+
+std::optional<Interval> ConfidenceSequence::interval_at(double log_error) const {
   if (count_ < kFewest) return {};
   const auto n = static_cast<double>(count_);
   const double log_room = std::log1p(n * kSpread);
   const double log_c = (log_room - 2 * log_error) / n;
   if (log_c >= log_room) return {};
   const double normal = std::sqrt(squares_ / n * std::expm1(log_c) / -std::expm1(log_c - log_room));
-  return normal + (high_ - low_) * -log_error / (3 * n);
+  const double tail = -log_error / (2 * n);
+  return Interval{mean_ - normal - (mean_ - low_) * tail, mean_ + normal + (high_ - mean_) * tail};
 }
 
 double ConfidenceSequence::p_of_zero() const {
   const auto leaves_zero_out = [&](double log_error) {
-    const std::optional<double> width = half_width_at(log_error);
-    return width && *width < std::abs(mean_);
+    const std::optional<Interval> found = interval_at(log_error);
+    return found && (found->low > 0 || found->high < 0);
   };
   constexpr double kSmallest = -700;  // exp of it is still a normal number
   if (!leaves_zero_out(0)) return 1;

@@ -190,6 +190,14 @@ GateEstimates EstimateJob::estimates() const {
 
 }  // namespace
 
+const EstimatedEffect* ActionEstimates::find(int64_t layer, std::optional<int64_t> head) const {
+  const auto found = std::ranges::find(layers, layer, &LayerEstimate::layer);
+  if (found == layers.end()) return nullptr;
+  if (!head) return &found->whole;
+  const bool there = *head >= 0 && *head < std::ssize(found->heads);
+  return there ? &found->heads[static_cast<size_t>(*head)] : nullptr;
+}
+
 const ActionEstimates* GateEstimates::find(std::string_view tap, GateAction action,
                                            EstimateMethod method) const {
   const auto found = std::ranges::find_if(estimates, [&](const ActionEstimates& each) {

@@ -73,6 +73,9 @@ struct ActionEstimates {
   EstimateMethod method = EstimateMethod::FirstOrder;
   EstimatedEffect all = {};
   std::vector<LayerEstimate> layers = {};  // those that have the gate
+
+  // Of a layer, or of one of its heads; null if there is none.
+  const EstimatedEffect* find(int64_t layer, std::optional<int64_t> head) const;
 };
 
 struct GateEstimates {

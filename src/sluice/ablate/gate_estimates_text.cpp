@@ -45,21 +45,12 @@ std::string ranked_text(std::vector<RankedEffect> effects, size_t rows) {
   return text;
 }
 
-// None if the estimates do not have it.
-const EstimatedEffect* find_effect(const ActionEstimates& estimates, const ExactEffect& exact) {
-  const auto layer = std::ranges::find(estimates.layers, exact.layer, &LayerEstimate::layer);
-  if (layer == estimates.layers.end()) return nullptr;
-  if (!exact.head) return &layer->whole;
-  const bool there = *exact.head >= 0 && *exact.head < std::ssize(layer->heads);
-  return there ? &layer->heads[static_cast<size_t>(*exact.head)] : nullptr;
-}
-
 EstimateAgreement agreement_of(const ActionEstimates& estimates, std::span<const ExactEffect> exact,
                                bool of_heads) {
   std::vector<double> estimated, measured;
   EstimateAgreement result;
   for (const ExactEffect& each : exact) {
-    const EstimatedEffect* effect = find_effect(estimates, each);
+    const EstimatedEffect* effect = estimates.find(each.layer, each.head);
     if (each.head.has_value() != of_heads || effect == nullptr) continue;
     estimated.push_back(effect->nll);
     measured.push_back(each.nll);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sluice/ablate/plan_target.h"
 #include "sluice/base/error.h"
 
 namespace sluice {
@@ -37,11 +38,40 @@ void check_index(const PlannedRun& run, std::optional<int64_t> index, int64_t co
                  .got = std::to_string(*index)});
 }
 
+void check_then(const AblationPlan& plan, const ModelConfig& config, const std::string& source) {
+  if (!plan.then) return;
+  const auto refuse = [&](ErrorReport report) { return bad_input(std::move(report)).inside(source); };
+  if (plan.then->layers < 1)
+    throw refuse({.where = "then", .what = "the heads of no layer", .expected = "1 or more"});
+  if (plan.then->actions.empty()) throw refuse({.where = "then", .what = "there are no actions"});
+  for (const std::string& action : plan.then->actions) {
+    // Its draws would need a seed and a number of their own.
+    if (action == "shuffled")
+      throw refuse({.where = "then: actions", .what = "heads that follow cannot be shuffled"});
+    try {
+      (void)PlanTarget(config).action_for(action);
+    } catch (const Error& error) {
+      ErrorReport report = error.report();
+      report.where = "then: actions";
+      throw refuse(std::move(report));
+    }
+  }
+  const bool ranked = std::ranges::any_of(
+      plan.runs, [](const PlannedRun& run) { return run.group == "layers" && run.layer.has_value(); });
+  if (!ranked)
+    throw refuse(
+        {.where = "then", .what = "no run of the group layers is about one layer, so none can matter most"});
+}
+
 }  // namespace
 
 const PlannedRun* AblationPlan::find(std::string_view name) const {
   const auto found = std::ranges::find(runs, name, &PlannedRun::name);
   return found == runs.end() ? nullptr : &*found;
+}
+
+bool asks_about_the_sink(const PlannedRun& run) {
+  return run.group == "global" && run.action == "open";
 }
 
 void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::string& source) {
@@ -63,6 +93,7 @@ void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::
                      .got = fmt::format("\"{:.60}\"", run.control_of)});
     }
   }
+  check_then(plan, config, source);
 }
 
 void check_positions(const AblationPlan& plan, const ModelConfig& config, int64_t chunk_length) {
@@ -94,21 +125,25 @@ std::vector<Intervention> all_interventions(const AblationPlan& plan, const Mode
   return all;
 }
 
+nlohmann::ordered_json to_json(const PlannedRun& run) {
+  nlohmann::ordered_json json = {{"name", run.name}, {"group", run.group}, {"action", run.action}};
+  if (run.layer) json["layer"] = *run.layer;
+  if (run.head) json["head"] = *run.head;
+  json["interventions"] = run.interventions;
+  if (!run.control_of.empty()) json["control_of"] = run.control_of;
+  return json;
+}
+
 nlohmann::ordered_json to_json(const AblationPlan& plan) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
-  for (const PlannedRun& run : plan.runs) {
-    nlohmann::ordered_json json = {{"name", run.name}, {"group", run.group}, {"action", run.action}};
-    if (run.layer) json["layer"] = *run.layer;
-    if (run.head) json["head"] = *run.head;
-    json["interventions"] = run.interventions;
-    if (!run.control_of.empty()) json["control_of"] = run.control_of;
-    runs.push_back(std::move(json));
-  }
-  return {{"runs", std::move(runs)}};
+  for (const PlannedRun& run : plan.runs) runs.push_back(to_json(run));
+  nlohmann::ordered_json json = {{"runs", std::move(runs)}};
+  if (plan.then) json["then"] = {{"heads_of_top_layers", plan.then->layers}, {"actions", plan.then->actions}};
+  return json;
 }
 
 AblationPlan read_plan(const Json& json, const ModelConfig& config) {
-  json.allow_keys({"runs"});
+  json.allow_keys({"runs", "then"});
   AblationPlan plan;
   const auto index_of = [](const Json& run, const char* key) -> std::optional<int64_t> {
     if (!run.contains(key)) return {};
@@ -125,6 +160,15 @@ AblationPlan read_plan(const Json& json, const ModelConfig& config) {
                    .control_of = each.text_or("control_of", "")};
     for (const Json& text : each.at("interventions").array()) run.interventions.push_back(text.text());
     plan.runs.push_back(std::move(run));
+  }
+  if (json.contains("then")) {
+    const Json then = json.at("then");
+    then.allow_keys({"heads_of_top_layers", "actions"});
+    plan.then = HeadsThatFollow{.layers = then.integer("heads_of_top_layers", {.min = 1})};
+    if (then.contains("actions")) {
+      plan.then->actions.clear();
+      for (const Json& action : then.at("actions").array()) plan.then->actions.push_back(action.text());
+    }
   }
   check_plan(plan, config, json.where());
   return plan;

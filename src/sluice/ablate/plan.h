@@ -26,8 +26,18 @@ struct PlannedRun {
   bool operator==(const PlannedRun&) const = default;
 };
 
+// Runs that are known only when the others are done: the heads of the layers that the group "layers" showed
+// to matter most, on the first text.
+struct HeadsThatFollow {
+  int64_t layers = 0;                             // how many
+  std::vector<std::string> actions = {"closed"};  // what is done to each head, as plan_request.h names it
+
+  bool operator==(const HeadsThatFollow&) const = default;
+};
+
 struct AblationPlan {
   std::vector<PlannedRun> runs;
+  std::optional<HeadsThatFollow> then = {};
 
   // Null if there is none.
   const PlannedRun* find(std::string_view name) const;
@@ -35,8 +45,12 @@ struct AblationPlan {
   bool operator==(const AblationPlan&) const = default;
 };
 
+// Whether it gets a verdict on the sink: does opening all gates bring it back?
+bool asks_about_the_sink(const PlannedRun& run);
+
 // Bad input, with run and field, if a name is there twice or missing, a run changes nothing, a control is of
-// no run, or the model does not have what is to be changed. `source` is what the plan is called in errors.
+// no run, the model does not have what is to be changed, or nothing says which heads follow. `source` is what
+// the plan is called in errors.
 void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::string& source = "plan");
 
 // Usage error if no chunk of so many tokens has a position that a run means.
@@ -48,6 +62,7 @@ std::vector<std::vector<Intervention>> parsed_runs(const AblationPlan& plan, con
 // All of them in a row: what a calibration has to serve.
 std::vector<Intervention> all_interventions(const AblationPlan& plan, const ModelConfig& config);
 
+nlohmann::ordered_json to_json(const PlannedRun& run);
 nlohmann::ordered_json to_json(const AblationPlan& plan);
 
 // Checked against the model. Bad input names run and field.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "sluice/ablate/plan_target.h"
 #include "sluice/base/error.h"
@@ -192,8 +193,26 @@ AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config) {
   if (plan.runs.empty())
     throw usage_error(
         {.where = "plan", .what = "nothing to do: what was asked for has no run in this model"});
+  // An ungated model may have no counterpart of what is done to layers.
+  const bool ranked = std::ranges::find(plan.runs, "layers", &PlannedRun::group) != plan.runs.end();
+  if (request.layers_with_heads > 0 && ranked)
+    plan.then = HeadsThatFollow{.layers = request.layers_with_heads, .actions = request.head_actions};
   check_plan(plan, config);
   return plan;
+}
+
+std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexSet& layers,
+                                          const ModelConfig& config) {
+  if (!plan.then) return {};
+  const PlanRequest heads{.groups = {"heads"}, .head_actions = plan.then->actions, .head_layers = layers};
+  std::vector<PlannedRun> runs = PlanWriter(heads, config).write().runs;
+  std::set<int64_t> ranked;
+  for (const PlannedRun& run : plan.runs)
+    if (run.group == "layers" && run.layer) ranked.insert(*run.layer);
+  std::erase_if(runs, [&](const PlannedRun& run) {
+    return !ranked.contains(run.layer.value_or(-1)) || plan.find(run.name) != nullptr;
+  });
+  return runs;
 }
 
 }  // namespace sluice

@@ -38,6 +38,8 @@ struct PlanRequest {
   IndexSet layers = {};  // of layers, cumulative and controls
   std::vector<std::string> head_actions = {"closed"};
   IndexSet head_layers = {};  // layers whose heads are run
+  // Then the heads of so many layers that mattered most.
+  int64_t layers_with_heads = 0;
   // Cumulative, positions and depth thirds.
   std::vector<std::string> set_actions = {"open", "closed"};
   std::vector<HeadPlace> head_ranking = {};  // cumulative: the first head closed, the first two, ...
@@ -51,6 +53,11 @@ struct PlanRequest {
 // The runs that were asked for. Usage error for an unknown group or action, for layers that the model does
 // not have, or if nothing is left to do.
 AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config);
+
+// The runs of its second part, if it is about these layers: of those that the group "layers" ranks. Runs that
+// the plan has already are left out.
+std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexSet& layers,
+                                          const ModelConfig& config);
 
 // The tap of the gate that a plan changes: the one at g1, else the first that there is. None: ungated.
 std::optional<std::string> gate_tap(const ModelConfig& config);

@@ -1,9 +1,9 @@
 #include "sluice/ablate/run_effect.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "sluice/analysis/permutation_test.h"
 #include "sluice/base/assert.h"
 
 namespace sluice {
@@ -24,15 +24,15 @@ RunEffect effect_beyond_numbers(int64_t chunks) {
           .p = kUnmeasured,
           .corrected_p = kUnmeasured,
           .verdict = RunVerdict::Worse,
+          .reason = "the likelihood is not finite",
           .finite = false};
 }
 
-template <class Figure>
-Estimate mean_change(const EffectInput& input, Figure figure) {
+std::vector<double> changes_of(const EffectInput& input, double RunMeasures::*figure) {
   std::vector<double> changes;
   for (size_t i = 0; i < input.broken.size(); ++i)
-    changes.push_back(figure(input.broken[i]) - figure(input.base[i]));
-  return mean_of_samples(changes);
+    changes.push_back(input.broken[i].*figure - input.base[i].*figure);
+  return changes;
 }
 
 // Perplexities differ by a factor where likelihoods differ by a sum.
@@ -61,9 +61,11 @@ void add_sequence(RunEffect& effect, const StoppingRule& rule) {
   ConfidenceSequence sequence;
   for (const double change : effect.by_chunk) sequence.add(change);
   effect.p = sequence.p_of_zero();
+  // The same share of the error that the interval has, so p < error says what the interval says.
+  effect.corrected_p = std::min(1.0, effect.p * static_cast<double>(rule.comparisons));
   effect.verdict = verdict_of(sequence, rule);
-  if (const std::optional<double> width = sequence.half_width(rule.error_of_one()))
-    effect.sequence = Interval{sequence.mean() - *width, sequence.mean() + *width};
+  effect.reason = open_because(sequence, rule);
+  effect.sequence = simultaneous_interval(sequence, rule);
 }
 
 }  // namespace
@@ -77,29 +79,13 @@ RunEffect effect_of(const EffectInput& input, const StoppingRule& rule) {
     effect.by_chunk.push_back(effect_on(input.broken[i], input.base[i]));
   effect.nll = mean_of_samples(effect.by_chunk);
   effect.ppl_ratio = ratio_of(effect.nll);
-  effect.sink = mean_change(input, [](const RunMeasures& chunk) { return chunk.sink; });
-  effect.activation = mean_change(input, [](const RunMeasures& chunk) { return chunk.largest_activation; });
+  const std::vector<double> sinks = changes_of(input, &RunMeasures::sink);
+  effect.sink = mean_of_samples(sinks);
+  effect.sink_sequence = simultaneous_interval(sinks, rule);
+  effect.activation = mean_of_samples(changes_of(input, &RunMeasures::largest_activation));
   add_totals(effect, input.broken);
   add_sequence(effect, rule);
   return effect;
-}
-
-void correct_for_many(AblationResult& result) {
-  std::vector<double> p;
-  std::vector<RunEffect*> effects;
-  for (AblatedModel& model : result.models)
-    for (AblatedText& text : model.texts)
-      for (RunEffect& effect : text.effects) {
-        p.push_back(effect.p);
-        effects.push_back(&effect);
-      }
-  const std::vector<double> corrected = holm(p);
-  for (size_t i = 0; i < p.size(); ++i) {
-    RunEffect& effect = *effects[i];
-    effect.corrected_p = corrected[i];
-    if (effect.verdict == RunVerdict::Undecided && corrected[i] < result.rule.error)
-      effect.verdict = effect.nll.value > 0 ? RunVerdict::Worse : RunVerdict::Better;
-  }
 }
 
 }  // namespace sluice

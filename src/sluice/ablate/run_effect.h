@@ -14,8 +14,4 @@ struct EffectInput {
 
 RunEffect effect_of(const EffectInput& input, const StoppingRule& rule);
 
-// Holm's correction over all runs, texts and models. What the interval leaves undecided and the corrected
-// test does not is decided by it.
-void correct_for_many(AblationResult& result);
-
 }  // namespace sluice

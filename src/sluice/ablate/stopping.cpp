@@ -1,5 +1,7 @@
 #include "sluice/ablate/stopping.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -19,13 +21,32 @@ const char* name_of(RunVerdict verdict) {
   return "undecided";
 }
 
+std::optional<Interval> simultaneous_interval(const ConfidenceSequence& effect, const StoppingRule& rule) {
+  return effect.interval(rule.error_of_one());
+}
+
+std::optional<Interval> simultaneous_interval(std::span<const double> values, const StoppingRule& rule) {
+  ConfidenceSequence sequence;
+  for (const double value : values) sequence.add(value);
+  return simultaneous_interval(sequence, rule);
+}
+
 RunVerdict verdict_of(const ConfidenceSequence& effect, const StoppingRule& rule) {
-  const std::optional<double> width = effect.half_width(rule.error_of_one());
-  if (!width) return RunVerdict::Undecided;
-  const double low = effect.mean() - *width, high = effect.mean() + *width;
-  if (low >= -rule.margin && high <= rule.margin) return RunVerdict::Equivalent;
-  if (low > 0) return RunVerdict::Worse;
-  return high < 0 ? RunVerdict::Better : RunVerdict::Undecided;
+  const std::optional<Interval> interval = simultaneous_interval(effect, rule);
+  if (!interval) return RunVerdict::Undecided;
+  if (interval->low >= -rule.margin && interval->high <= rule.margin) return RunVerdict::Equivalent;
+  if (interval->low > 0) return RunVerdict::Worse;
+  return interval->high < 0 ? RunVerdict::Better : RunVerdict::Undecided;
+}
+
+std::string open_because(const ConfidenceSequence& effect, const StoppingRule& rule) {
+  if (verdict_of(effect, rule) != RunVerdict::Undecided) return {};
+  if (effect.count() < ConfidenceSequence::kFewest)
+    return fmt::format("fewer than {} chunks say nothing", ConfidenceSequence::kFewest);
+  const std::optional<Interval> interval = simultaneous_interval(effect, rule);
+  if (!interval) return fmt::format("too few chunks for {} comparisons", rule.comparisons);
+  return fmt::format("the interval for all {} comparisons, {:+.3g} to {:+.3g}, has 0 in it", rule.comparisons,
+                     interval->low, interval->high);
 }
 
 bool may_rest(const ConfidenceSequence& effect, const StoppingRule& rule) {

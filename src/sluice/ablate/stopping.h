@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 
 #include "sluice/ablate/confidence_sequence.h"
+#include "sluice/eval/bootstrap.h"
 
 namespace sluice {
 
@@ -18,15 +22,24 @@ struct StoppingRule {
   double relative = 0.1, absolute = 0.01;  // the half-width that is wanted: the larger of both, the first as
                                            // a share of the effect
   double margin = 0.01;                    // effects up to this do not matter
-  double error = 0.05;                     // that any of all comparisons is ever wrong
-  int64_t comparisons = 1;                 // runs × texts × models
+  // That any verdict of the whole ablation is ever wrong. It is spent once, in equal parts on all comparisons
+  // that may be asked for (Bonferroni); nothing else has a verdict.
+  double error = 0.05;
+  int64_t comparisons = 1;  // counted beforehand: comparisons_of() in ablation_preparation.h
 
   double error_of_one() const { return error / static_cast<double>(comparisons); }
 };
 
+// The interval that holds for all comparisons at every time of stopping. None of too few values.
+std::optional<Interval> simultaneous_interval(const ConfidenceSequence& effect, const StoppingRule& rule);
+std::optional<Interval> simultaneous_interval(std::span<const double> values, const StoppingRule& rule);
+
 // Equivalent if the whole interval lies within ± margin; otherwise worse or better if it lies on one side of
 // 0.
 RunVerdict verdict_of(const ConfidenceSequence& effect, const StoppingRule& rule);
+
+// Why a verdict is undecided, in words; empty if it is not.
+std::string open_because(const ConfidenceSequence& effect, const StoppingRule& rule);
 
 // Narrow enough, and the verdict is no longer open.
 bool may_rest(const ConfidenceSequence& effect, const StoppingRule& rule);

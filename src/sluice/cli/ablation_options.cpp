@@ -71,20 +71,26 @@ void PlanOptions::declare(Options& options) {
                   draws);
 }
 
-void PlanOptions::check_alone() const {
+const char* PlanOptions::given() const {
+  if (!plan.empty()) return "--plan";
+  return given_beside_plan();
+}
+
+const char* PlanOptions::given_beside_plan() const {
   const std::pair<const char*, bool> others[] = {{"--layers", !layers.empty()},
                                                  {"--heads", !heads.empty()},
                                                  {"--actions", !actions.empty()},
                                                  {"--draws", draws.has_value()}};
-  for (const auto& [name, given] : others)
-    if (given)
-      throw usage_error({.where = name, .what = "does not go with a plan's file, which says all of it"});
+  for (const auto& [name, is_given] : others)
+    if (is_given) return name;
+  return nullptr;
 }
 
 void PlanOptions::apply(AblationRequest& request) const {
   PlanRequest& planned = request.plan;
   if (names_file(plan)) {
-    check_alone();
+    if (const char* name = given_beside_plan())
+      throw usage_error({.where = name, .what = "does not go with a plan's file, which says all of it"});
     request.plan_file = plan;
     return;
   }
@@ -93,7 +99,7 @@ void PlanOptions::apply(AblationRequest& request) const {
     if (word == "seeds") {
       planned.groups.insert(planned.groups.end(), {"global", "constants", "layers"});
       planned.layer_actions = {"open"};
-      request.layers_with_heads = kLayersWithHeads;
+      planned.layers_with_heads = kLayersWithHeads;
     } else if (word == "all") {
       planned.groups.assign(std::begin(kPlanGroups), std::end(kPlanGroups));
     } else {
@@ -104,18 +110,18 @@ void PlanOptions::apply(AblationRequest& request) const {
   if (!layers.empty()) planned.layers = IndexSet::parse(layers);
   planned.draws = draws.value_or(planned.draws);
   if (heads == "top") {
-    request.layers_with_heads = kLayersWithHeads;
+    planned.layers_with_heads = kLayersWithHeads;
     std::erase(planned.groups, "heads");
   }
   if (!heads.empty() && heads != "top") {
-    request.layers_with_heads = 0;
+    planned.layers_with_heads = 0;
     planned.groups.emplace_back("heads");
     planned.head_layers = IndexSet::parse(heads);
   }
   // All heads are there already: nothing is left to be added for the layers that matter most.
-  if (std::ranges::find(planned.groups, "heads") != planned.groups.end()) request.layers_with_heads = 0;
+  if (std::ranges::find(planned.groups, "heads") != planned.groups.end()) planned.layers_with_heads = 0;
   const bool with_layers = std::ranges::find(planned.groups, "layers") != planned.groups.end();
-  if (request.layers_with_heads > 0 && !with_layers)
+  if (planned.layers_with_heads > 0 && !with_layers)
     throw usage_error(
         {.where = "--heads top", .what = "needs the group layers, which says what matters most"});
 }
@@ -208,9 +214,18 @@ void AblationOptions::check() const {
       {exhaustive && !precision.empty(), "--exhaustive and --precision"},
       {estimate && estimate_only, "--estimate and --estimate-only"},
       {resume && (print_plan || dry_run), "--resume and what runs nothing"},
-      {estimate_only && exhaustive, "--estimate-only and --exhaustive"}};
+      {estimate_only && exhaustive, "--estimate-only and --exhaustive"},
+      {estimate_only && !precision.empty(), "--estimate-only and --precision"},
+      {estimate_only && margin != StoppingRule().margin, "--estimate-only and --margin"},
+      {estimate_only && print_plan, "--estimate-only and --print-plan"},
+      {estimate_only && prompt.has_value(), "--estimate-only and --prompt"},
+      {estimate_only && sample_tokens.has_value(), "--estimate-only and --sample"}};
   for (const auto& [both, names] : contradictions)
     if (both) throw usage_error({.where = "ablate", .what = std::string(names) + " contradict each other"});
+  if (const char* given = plan.given(); estimate_only && given != nullptr)
+    throw usage_error({.where = given,
+                       .what = "does not go with --estimate-only, which runs nothing",
+                       .hint = "--estimate estimates beside what is run"});
   if (steps && !estimate && !estimate_only)
     throw usage_error({.where = "--steps", .what = "is of --estimate and --estimate-only"});
   if (out.empty() && !print_plan && !dry_run)

@@ -16,8 +16,11 @@ struct PlanOptions {
   void declare(Options& options);
   void apply(AblationRequest& request) const;
 
+  // The first of these options that was given; null if none was.
+  const char* given() const;
+
  private:
-  void check_alone() const;  // a plan's file says all of it
+  const char* given_beside_plan() const;  // a plan's file says all of it
 };
 
 struct AblationOptions {

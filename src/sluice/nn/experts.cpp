@@ -22,33 +22,17 @@ Tensor spread(const Context& context, const ExpertChoice& choice, int64_t expert
   return all;
 }
 
-// A row for every token and expert, between what probes see and what experts work on.
-enum class Direction { Spread, Collect };
-
-void copy_outputs(const Tensor& rows, const Tensor& all, const ExpertRows& order, Direction direction) {
-  const int64_t width = rows.cols(), experts = order.groups.count();
-  for (int64_t e = 0; e < experts; ++e) {
-    for (int64_t r = order.groups.rows(e).begin; r < order.groups.rows(e).end; ++r) {
-      float* row = rows.data<float>() + r * width;
-      float* seen = all.data<float>() + (order.tokens.data<int32_t>()[r] * experts + e) * width;
-      direction == Direction::Spread ? std::copy_n(row, width, seen) : std::copy_n(seen, width, row);
-    }
-  }
-}
-
 // Outputs [R, D] pass the tap as [N, E, D], zeros where an expert was not chosen: there nothing that a probe
 // returns is used.
 Var tapped_outputs(const Context& context, int64_t layer, const Var& outputs, const ExpertRows& rows) {
   const Tap at{layer, points::kExpertOut};
   if (!is_probed(context, at)) return outputs;
-  const Tensor all =
-      context.zeros({rows.token_count(), rows.groups.count(), outputs.cols()}, outputs.dtype());
-  copy_outputs(outputs.value(), all, rows, Direction::Spread);
-  const Tensor seen = tap(context, at, Var(all)).value();
-  if (seen.shares_elements(all)) return outputs;
-  const Tensor changed = context.empty_like(outputs.value());
-  copy_outputs(changed, seen, rows, Direction::Collect);
-  return Var(changed);
+  const Var all = spread_by_expert(context, outputs, rows);
+  const Var seen = tap(context, at, all);
+  // Who only looks leaves the outputs and their gradient alone; who receives gradients stands in their way.
+  const bool receives = context.tape != nullptr && context.probe->wants_gradient(at.name());
+  if (!receives && seen.value().shares_elements(all.value())) return outputs;
+  return collect_by_expert(context, seen, rows);
 }
 
 }  // namespace

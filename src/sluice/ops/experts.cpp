@@ -110,6 +110,35 @@ Tensor experts_on_tiles(const Context& context, const Tensor& x, const ExpertRow
   return multiply_groups(context, h, groups, GroupWeights(context, weights.down, Transpose::Yes, groups));
 }
 
+enum class Direction { Spread, Collect };
+
+// Between rows as experts work on them [R, D] and a place for every token and expert [N, E, D].
+void copy_rows(const Tensor& rows, const Tensor& all, const ExpertRows& order, Direction direction) {
+  const int64_t width = rows.cols(), experts = order.groups.count();
+  with_compute_type("expert outputs", rows.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t e = 0; e < experts; ++e) {
+      for (int64_t r = order.groups.rows(e).begin; r < order.groups.rows(e).end; ++r) {
+        T* row = rows.data<T>() + r * width;
+        T* place = all.data<T>() + (order.tokens.data<int32_t>()[r] * experts + e) * width;
+        direction == Direction::Spread ? std::copy_n(row, width, place) : std::copy_n(place, width, row);
+      }
+    }
+  });
+}
+
+Tensor spread_rows(const Context& context, const Tensor& rows, const ExpertRows& order) {
+  const Tensor all = context.zeros({order.token_count(), order.groups.count(), rows.cols()}, rows.dtype());
+  copy_rows(rows, all, order, Direction::Spread);
+  return all;
+}
+
+Tensor collect_rows(const Context& context, const Tensor& all, const ExpertRows& order) {
+  const Tensor rows = context.empty({order.groups.total(), all.shape()[2]}, all.dtype());
+  copy_rows(rows, all, order, Direction::Collect);
+  return rows;
+}
+
 struct CombineSaved {
   Var outputs, weights;
   Tensor places;
@@ -176,6 +205,20 @@ Var combine_experts(const Context& context, const Var& outputs, const Var& weigh
     with_compute_type("combine_experts", gradients.dy().dtype(),
                       [&](auto zero) { backward_of_combine<decltype(zero)>(saved, gradients); });
   });
+}
+
+Var spread_by_expert(const Context& context, const Var& rows, const ExpertRows& order) {
+  return result(context, spread_rows(context, rows.value(), order), {rows.slot()},
+                [order, slot = rows.slot()](Gradients& gradients) {
+                  gradients.add(slot, collect_rows(gradients.context(), gradients.dy(), order));
+                });
+}
+
+Var collect_by_expert(const Context& context, const Var& all, const ExpertRows& order) {
+  return result(context, collect_rows(context, all.value(), order), {all.slot()},
+                [order, slot = all.slot()](Gradients& gradients) {
+                  gradients.add(slot, spread_rows(gradients.context(), gradients.dy(), order));
+                });
 }
 
 }  // namespace sluice

@@ -21,4 +21,10 @@ Var expert_mlps(const Context& context, const Var& x, const ExpertRows& rows, co
 // k].
 Var combine_experts(const Context& context, const Var& outputs, const Var& weights, const ExpertRows& rows);
 
+// Rows [R, D] as [N, E, D], a place for every token and expert: zeros where an expert was not chosen.
+Var spread_by_expert(const Context& context, const Var& rows, const ExpertRows& order);
+
+// Back to [R, D]: the places of experts that were not chosen are left out.
+Var collect_by_expert(const Context& context, const Var& all, const ExpertRows& order);
+
 }  // namespace sluice

@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "sluice/plot/bar_chart.h"
 #include "sluice/plot/panels.h"
 #include "sluice/plot/scatter.h"
 #include "sluice/report/ablation_tables.h"
@@ -19,15 +18,6 @@ namespace {
 
 constexpr const char* kNllLabel = "change of nll (nats per token)";
 constexpr const char* kWhiskers = "Whiskers: 95 % intervals, bootstrap over pairs of chunks.";
-
-std::string counted(const AblatedModel& model) {
-  std::string words = model.name + ":";
-  for (const AblatedText& text : model.texts)
-    words += fmt::format(" {} of {} chunks of {} tokens of {};", text.base_by_chunk.size(), text.chunks,
-                         text.chunk_length, text.name);
-  words.back() = '.';
-  return words;
-}
 
 // "all but the name" where there is one text alone.
 std::string text_name(const AblatedModel& model, const AblatedText& text) {
@@ -40,12 +30,6 @@ std::vector<size_t> runs_of(const AblatedModel& model, std::string_view group, s
     if (model.plan.runs[i].group == group && (action.empty() || model.plan.runs[i].action == action))
       runs.push_back(i);
   return runs;
-}
-
-void add_bar(BarGroup& group, const Estimate& figure) {
-  group.values.push_back(figure.value);
-  group.low.push_back(figure.ci95 ? figure.ci95->low : kNoValue);
-  group.high.push_back(figure.ci95 ? figure.ci95->high : kNoValue);
 }
 
 // A bar per run and text of one of their figures.
@@ -73,6 +57,21 @@ std::string kind_of_control(const PlannedRun& run) {
 }
 
 }  // namespace
+
+void add_bar(BarGroup& group, const Estimate& figure) {
+  group.values.push_back(figure.value);
+  group.low.push_back(figure.ci95 ? figure.ci95->low : kNoValue);
+  group.high.push_back(figure.ci95 ? figure.ci95->high : kNoValue);
+}
+
+std::string counted(const AblatedModel& model) {
+  std::string words = model.name + ":";
+  for (const AblatedText& text : model.texts)
+    words += fmt::format(" {} of {} chunks of {} tokens of {};", text.base_by_chunk.size(), text.chunks,
+                         text.chunk_length, text.name);
+  words.back() = '.';
+  return words;
+}
 
 std::string layers_stem(const AblatedModel& model, const std::string& action) {
   return model.gated ? "layer_ablation_gates_" + action : "layer_ablation_attention_" + action;
@@ -163,13 +162,14 @@ std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::s
                       fmt::format("What it does to have one head {}.", action), named_for(model, "heads")};
 }
 
-std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action) {
+std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action,
+                                            const StoppingRule& rule) {
   const AblatedText& text = model.texts.front();
   std::map<int64_t, size_t> layers;  // to a place on the axis
   std::vector<std::string> kinds;
   std::map<std::pair<std::string, int64_t>, Estimate> effects;
   const std::string itself = model.gated ? "gate" : "attention";
-  for (const ControlPair& pair : control_pairs(model, text)) {
+  for (const ControlPair& pair : control_pairs(model, text, rule)) {
     const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
     if (run.action != action || !run.layer) continue;
     layers[*run.layer];
@@ -257,28 +257,6 @@ std::optional<ReportFigure> signs_figure(const AblatedModel& model) {
   panels.panels = {panel_of(std::move(sinks)), panel_of(std::move(sizes))};
   return ReportFigure{named_for(model, "sink_and_activation"), figure_of(std::move(panels)),
                       "Does breaking bring the sink back?", named_for(model, "runs")};
-}
-
-std::optional<ReportFigure> estimates_figure(const AblatedModel& model) {
-  Panels panels{.columns = 2, .caption = {counted(model)}};
-  for (const EstimateComparison& comparison : compare_estimates(model)) {
-    ScatterGroup points{.x = comparison.estimated, .y = comparison.exact};
-    for (const PlaceEffect& place : comparison.places)
-      points.labels.push_back(place.head ? fmt::format("{}.{}", place.layer, *place.head)
-                                         : std::to_string(place.layer));
-    panels.panels.push_back(panel_of(
-        Scatter{.title = fmt::format(
-                    "{} {}, {}", comparison.of_heads ? "heads" : "layers", comparison.action,
-                    comparison.method == EstimateMethod::Integrated ? "integrated gradients" : "first order"),
-                .x = {.label = "estimated change of nll"},
-                .y = {.label = "measured"},
-                .groups = {std::move(points)},
-                .fit = FitLine{.intercept = 0, .slope = 1, .name = "equal"},
-                .marginals = Marginals::None}));
-  }
-  if (panels.panels.empty()) return {};
-  return ReportFigure{named_for(model, "estimates_against_exact"), figure_of(std::move(panels)),
-                      "Estimates from gradients beside what was measured.", named_for(model, "estimates")};
 }
 
 ReportFigure sensitivity_figure(const AblatedModel& model, const LayerSensitivity& layers) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sluice/ablate/ablation_analysis.h"
+#include "sluice/plot/bar_chart.h"
 #include "sluice/report/report.h"
 
 namespace sluice {
@@ -12,13 +13,22 @@ namespace sluice {
 std::optional<ReportFigure> constants_figure(const AblatedModel& model);
 std::optional<ReportFigure> layers_figure(const AblatedModel& model, const std::string& action);
 std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::string& action);
-std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action);
+std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action,
+                                            const StoppingRule& rule);
 std::optional<ReportFigure> cumulative_figure(const AblatedModel& model);
-std::optional<ReportFigure> parts_figure(const AblatedModel& model);  // thirds of the depth, positions
-std::optional<ReportFigure> signs_figure(const AblatedModel& model);  // sink and largest activation
-std::optional<ReportFigure> estimates_figure(const AblatedModel& model);
+std::optional<ReportFigure> parts_figure(const AblatedModel& model);      // thirds of the depth, positions
+std::optional<ReportFigure> signs_figure(const AblatedModel& model);      // sink and largest activation
+std::optional<ReportFigure> estimates_figure(const AblatedModel& model);  // beside what was measured
+std::optional<ReportFigure> estimated_heads_figure(const AblatedModel& model);  // of a model with estimates
+ReportFigure estimated_ranking_figure(const AblatedModel& model);               // of one, too
 ReportFigure sensitivity_figure(const AblatedModel& model, const LayerSensitivity& layers);
 std::optional<ReportFigure> shares_figure(const AblationResult& result);
+
+// What captions begin with: the model and n.
+std::string counted(const AblatedModel& model);
+
+// A bar with its interval.
+void add_bar(BarGroup& group, const Estimate& figure);
 
 // "layer_ablation_gates_open": of gates, or of what attention adds where there are none.
 std::string layers_stem(const AblatedModel& model, const std::string& action);

@@ -9,6 +9,7 @@ namespace sluice {
 namespace {
 
 constexpr const char* kNll = "the negative log-likelihood per token";
+constexpr double kSinkMargin = 0.01;  // of a probability: a change of the sink up to this does not matter
 
 std::string place_words(const PlaceEffect& place) {
   return place.head ? fmt::format("layer {} head {}", place.layer, *place.head)
@@ -17,6 +18,11 @@ std::string place_words(const PlaceEffect& place) {
 
 std::string broken_words(const AblatedModel& model, const AblatedText& text, const std::string& run) {
   return fmt::format("{} with \"{}\" on {}", model.name, run, text.name);
+}
+
+std::string simultaneous_words(const StoppingRule& rule) {
+  return fmt::format("The interval holds for all {} comparisons together, at every time of stopping.",
+                     rule.comparisons);
 }
 
 struct VerdictCounts {
@@ -79,20 +85,11 @@ Finding run_finding(const AblatedModel& model, const AblatedText& text, size_t r
       .n = effect.chunks,
       .counted = "chunks",
       .margin = result.rule.margin,
-      .limits =
-          fmt::format("Perplexity x {:.4g}; {:.1f} % of the likeliest tokens are others. The interval holds "
-                      "for all {} comparisons together.",
-                      effect.ppl_ratio.value, 100 * effect.changed_top1, result.rule.comparisons)};
-  const Finding finding = finding_of(difference);
-  const bool by_test = finding.verdict == Verdict::Undecided && effect.verdict != RunVerdict::Undecided;
-  if (!by_test) return finding;
-  const bool worse = effect.verdict == RunVerdict::Worse;
-  return {.verdict = worse ? Verdict::Higher : Verdict::Lower,
-          .text = fmt::format(
-              "{} is {} than the unbroken model by {:.3g} nats per token (corrected p = {:.2g}, n = "
-              "{} chunks), although the interval for all comparisons together has 0 in it.",
-              subject, worse ? "worse" : "better", std::abs(effect.nll.value), effect.corrected_p,
-              effect.chunks)};
+      .limits = fmt::format("Perplexity x {:.4g}; {:.1f} % of the likeliest tokens are others. {}",
+                            effect.ppl_ratio.value, 100 * effect.changed_top1,
+                            effect.sequence ? simultaneous_words(result.rule)
+                                            : fmt::format("Undecided, for {}.", effect.reason))};
+  return finding_of(difference);
 }
 
 std::vector<Finding> global_findings(const AblatedModel& model, const AblationResult& result) {
@@ -103,33 +100,34 @@ std::vector<Finding> global_findings(const AblatedModel& model, const AblationRe
   return findings;
 }
 
-std::vector<Finding> sink_findings(const AblatedModel& model) {
+std::vector<Finding> sink_findings(const AblatedModel& model, const AblationResult& result) {
   std::vector<Finding> findings;
   for (const AblatedText& text : model.texts) {
     for (size_t i = 0; i < text.effects.size(); ++i) {
       const PlannedRun& run = model.plan.runs[i];
       const RunEffect& effect = text.effects[i];
-      if (run.group != "global" || run.action != "open" || !effect.finite) continue;
+      if (!asks_about_the_sink(run) || !effect.finite) continue;
       findings.push_back(finding_of(
           {.what = "attention on the first token",
            .subject = broken_words(model, text, run.name),
            .against = fmt::format("the unbroken model ({})", number_text(text.base_sink)),
            .value = effect.sink.value,
-           .interval = effect.sink.ci95,
+           .interval = effect.sink_sequence,
            .n = effect.chunks,
            .counted = "chunks",
-           .margin = 0.01,
-           .limits = "What a gate that is open from the beginning would have grown is another question."}));
+           .margin = kSinkMargin,
+           .limits = simultaneous_words(result.rule) +
+                     " What a gate that is open from the beginning would have grown is another question."}));
     }
   }
   return findings;
 }
 
-std::vector<Finding> control_findings(const AblatedModel& model) {
+std::vector<Finding> control_findings(const AblatedModel& model, const AblationResult& result) {
   std::vector<Finding> findings;
   const AblatedText& text = model.texts.front();
   const std::vector<int64_t> layers = layers_by_effect(model, 3);
-  for (const ControlPair& pair : control_pairs(model, text)) {
+  for (const ControlPair& pair : control_pairs(model, text, result.rule)) {
     const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
     if (!run.layer || std::ranges::find(layers, *run.layer) == layers.end() || run.action == "shuffled")
       continue;
@@ -137,11 +135,11 @@ std::vector<Finding> control_findings(const AblatedModel& model) {
                                    .subject = fmt::format("\"{}\"", run.name),
                                    .against = fmt::format("its control \"{}\"", control.name),
                                    .value = pair.difference.value,
-                                   .interval = pair.difference.ci95,
+                                   .interval = pair.sequence,
                                    .n = pair.chunks,
                                    .counted = "chunks",
-                                   .margin = 0.01,
-                                   .limits = "This interval stands for itself."}));
+                                   .margin = result.rule.margin,
+                                   .limits = simultaneous_words(result.rule)}));
   }
   return findings;
 }
@@ -219,8 +217,9 @@ std::vector<Paragraph> estimate_words(const AblatedModel& model) {
   for (const EstimateComparison& comparison : compare_estimates(model)) {
     const std::optional<double> r = comparison.agreement.rank_correlation;
     words.push_back({fmt::format(
-        "{} {}, {}: rank correlation with what was measured {} over {}; mean error {:.3g} nats per token.",
-        comparison.of_heads ? "Heads" : "Layers", comparison.action,
+        "{} {} at {}, {}: rank correlation with what was measured {} over {}; mean error {:.3g} nats per "
+        "token.",
+        comparison.of_heads ? "Heads" : "Layers", comparison.action, comparison.tap,
         comparison.method == EstimateMethod::Integrated ? "integrated gradients" : "first order",
         r ? fmt::format("{:+.3f}", *r) : "not known", comparison.agreement.count,
         comparison.agreement.mean_error)});

@@ -14,8 +14,10 @@ Finding run_finding(const AblatedModel& model, const AblatedText& text, size_t r
                     const AblationResult& result);
 
 std::vector<Finding> global_findings(const AblatedModel& model, const AblationResult& result);
-std::vector<Finding> sink_findings(const AblatedModel& model);     // does opening bring the sink back?
-std::vector<Finding> control_findings(const AblatedModel& model);  // is it the gate?
+// Does opening bring the sink back?
+std::vector<Finding> sink_findings(const AblatedModel& model, const AblationResult& result);
+// Is it the gate? Of the three layers that matter most.
+std::vector<Finding> control_findings(const AblatedModel& model, const AblationResult& result);
 std::optional<Paragraph> constants_words(const AblatedModel& model);
 Paragraph layer_words(const AblatedModel& model, const std::string& action, const AblationResult& result);
 Paragraph head_words(const AblatedModel& model, const std::string& action, const AblationResult& result);

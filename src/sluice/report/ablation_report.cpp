@@ -29,7 +29,7 @@ Section whole_section(const AblatedModel& model, const AblationResult& result) {
   add_figure(section, parts_figure(model));
   add_figure(section, cumulative_figure(model));
   add_figure(section, signs_figure(model));
-  add_blocks(section, sink_findings(model));
+  add_blocks(section, sink_findings(model, result));
   section.blocks.push_back(ablated_runs(model));
   return section;
 }
@@ -61,12 +61,12 @@ Section head_section(const AblatedModel& model, const AblationResult& result) {
   return section;
 }
 
-Section control_section(const AblatedModel& model) {
+Section control_section(const AblatedModel& model, const AblationResult& result) {
   Section section{.title = model.name + ": controls"};
   for (const std::string& action : actions_of(model.plan, "layers"))
-    add_figure(section, controls_figure(model, action));
-  add_blocks(section, control_findings(model));
-  section.blocks.push_back(control_table(model));
+    add_figure(section, controls_figure(model, action, result.rule));
+  add_blocks(section, control_findings(model, result));
+  section.blocks.push_back(control_table(model, result.rule));
   return section;
 }
 
@@ -75,6 +75,8 @@ Section estimate_section(const AblatedModel& model) {
   section.blocks.push_back(
       Paragraph{fmt::format("Estimated on {} chunks with {} forward and backward passes each.",
                             model.estimates->chunks, model.estimates->passes)});
+  add_figure(section, estimated_heads_figure(model));
+  section.blocks.push_back(estimated_ranking_figure(model));
   add_figure(section, estimates_figure(model));
   add_blocks(section, estimate_words(model));
   section.blocks.push_back(estimates_table(model));
@@ -90,6 +92,17 @@ Section broken_samples_section(const AblatedModel& model) {
   return section;
 }
 
+// What holds for several models is said once.
+std::vector<std::string> warnings_of(const AblationResult& result) {
+  std::vector<std::string> warnings;
+  for (const AblatedModel& model : result.models)
+    for (const AblatedText& text : model.texts)
+      for (const std::string& warning : text.warnings)
+        if (std::ranges::find(warnings, "Warning: " + warning) == warnings.end())
+          warnings.push_back("Warning: " + warning);
+  return warnings;
+}
+
 bool has_group(const AblatedModel& model, std::string_view group) {
   return std::ranges::find(model.plan.runs, group, &PlannedRun::group) != model.plan.runs.end();
 }
@@ -101,7 +114,7 @@ std::vector<Section> ablation_sections(const AblatedModel& model, const Ablation
   if (!model.plan.runs.empty()) sections.push_back(whole_section(model, result));
   if (has_group(model, "layers")) sections.push_back(layer_section(model, result));
   if (has_group(model, "heads")) sections.push_back(head_section(model, result));
-  if (has_group(model, "controls")) sections.push_back(control_section(model));
+  if (has_group(model, "controls")) sections.push_back(control_section(model, result));
   if (model.estimates) sections.push_back(estimate_section(model));
   if (!model.samples.empty()) sections.push_back(broken_samples_section(model));
   return sections;
@@ -116,10 +129,11 @@ Section twins_section(const AblationResult& result) {
 }
 
 std::string ablation_words(const AblationResult& result) {
-  int64_t made = 0, all = 0;
+  int64_t made = 0, all = 0, runs = 0;
   for (const AblatedModel& model : result.models)
     for (const AblatedText& text : model.texts) {
       all += text.chunks * std::ssize(text.effects);
+      runs += std::ssize(text.effects);
       for (const RunEffect& effect : text.effects) made += effect.chunks;
     }
   if (all == 0) return "Nothing was run: effects are estimated.";
@@ -130,10 +144,12 @@ std::string ablation_words(const AblationResult& result) {
       "equivalent "
       "(within {:.3g} nats). The intervals behind verdicts hold for all {} comparisons together and at every "
       "time "
-      "of stopping, but for an error of {:.2g}.",
-      result.rule.comparisons, integer_text(made), integer_text(all),
-      100 * static_cast<double>(made) / static_cast<double>(all), result.rule.relative, result.rule.absolute,
-      result.rule.margin, result.rule.comparisons, result.rule.error);
+      "of stopping, but for an error of {:.2g} in all: runs, runs against their controls, and the sink. They "
+      "are wider than the 95 % intervals of single figures, which tables and whiskers show beside them and "
+      "which decide nothing; so a run may be undecided whose own interval lies far from 0.",
+      runs, integer_text(made), integer_text(all), 100 * static_cast<double>(made) / static_cast<double>(all),
+      result.rule.relative, result.rule.absolute, result.rule.margin, result.rule.comparisons,
+      result.rule.error);
 }
 
 Report ablation_report(const AblationResult& result, ReportHeader header) {
@@ -145,6 +161,8 @@ Report ablation_report(const AblationResult& result, ReportHeader header) {
            .checksum = fmt::format("crc32c {:08x}", text.checksum)});
   Report report{.title = "What breaks", .header = std::move(header)};
   report.summary = {Paragraph{ablation_words(result)}};
+  if (std::vector<std::string> warnings = warnings_of(result); !warnings.empty())
+    report.summary.push_back(BulletList{std::move(warnings)});
   const bool ran =
       std::ranges::any_of(result.models, [](const AblatedModel& model) { return !model.plan.runs.empty(); });
   if (ran) report.summary.push_back(ablated_models(result));

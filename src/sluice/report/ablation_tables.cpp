@@ -8,10 +8,15 @@ namespace sluice {
 namespace {
 
 constexpr NumberFormat kNllChange{.style = NumberStyle::Significant, .digits = 4, .sign = NumberSign::Always};
+constexpr const char* kSimultaneous = "interval that decides: for all comparisons, at every time of stopping";
 constexpr NumberFormat kDamageShare{.style = NumberStyle::Percent, .digits = 1};
 
 TableCell index_cell(const std::optional<int64_t>& index) {
   return index ? TableCell(*index) : TableCell(Missing{});
+}
+
+TableCell simultaneous_cell(double value, const std::optional<Interval>& interval) {
+  return interval ? TableCell(Estimate{value, *interval}) : TableCell(Missing{});
 }
 
 TableColumn word_column(const char* name) {
@@ -19,42 +24,37 @@ TableColumn word_column(const char* name) {
 }
 
 std::vector<TableColumn> run_columns() {
-  return {
-      word_column("text"),
-      word_column("run"),
-      word_column("group"),
-      word_column("action"),
-      {.name = "layer"},
-      {.name = "head"},
-      {.name = "nll",
-       .key = "nll_change",
-       .unit = "nats per token",
-       .note = "change, 95 % bootstrap",
-       .format = kNllChange},
-      {.name = "holds for all",
-       .key = "nll_simultaneous",
-       .note = "interval for all runs at every time of stopping",
-       .format = kNllChange},
-      {.name = "perplexity", .key = "ppl"},
-      {.name = "x", .key = "ppl_ratio", .note = "perplexity, broken / unbroken"},
-      {.name = "KL", .key = "kl", .unit = "nats per token"},
-      {.name = "top-1 changed", .key = "changed_top1", .format = kDamageShare},
-      {.name = "sink",
-       .key = "sink_change",
-       .note = "change of attention on the first token",
-       .format = kNllChange},
-      {.name = "max act",
-       .key = "largest_activation_change",
-       .note = "change of the largest |block output|",
-       .format = kNllChange},
-      {.name = "p", .key = "corrected_p", .note = "corrected by Holm for all runs", .format = {.digits = 2}},
-      {.name = "chunks"},
-      word_column("verdict")};
+  return {word_column("text"),
+          word_column("run"),
+          word_column("group"),
+          word_column("action"),
+          {.name = "layer"},
+          {.name = "head"},
+          {.name = "nll",
+           .key = "nll_change",
+           .unit = "nats per token",
+           .note = "change, 95 % bootstrap, of itself",
+           .format = kNllChange},
+          {.name = "holds for all", .key = "nll_simultaneous", .note = kSimultaneous, .format = kNllChange},
+          {.name = "perplexity", .key = "ppl"},
+          {.name = "x", .key = "ppl_ratio", .note = "perplexity, broken / unbroken"},
+          {.name = "KL", .key = "kl", .unit = "nats per token"},
+          {.name = "top-1 changed", .key = "changed_top1", .format = kDamageShare},
+          {.name = "sink",
+           .key = "sink_change",
+           .note = "change of attention on the first token",
+           .format = kNllChange},
+          {.name = "max act",
+           .key = "largest_activation_change",
+           .note = "change of the largest |block output|",
+           .format = kNllChange},
+          {.name = "p", .key = "corrected_p", .note = "times all comparisons", .format = {.digits = 2}},
+          {.name = "chunks"},
+          word_column("verdict"),
+          word_column("why")};
 }
 
 std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, const RunEffect& effect) {
-  const TableCell sequence =
-      effect.sequence ? TableCell(Estimate{effect.nll.value, *effect.sequence}) : TableCell(Missing{});
   return {text,
           run.name,
           run.group,
@@ -62,7 +62,7 @@ std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, c
           index_cell(run.layer),
           index_cell(run.head),
           TableCell(effect.nll),
-          sequence,
+          simultaneous_cell(effect.nll.value, effect.sequence),
           effect.ppl,
           TableCell(effect.ppl_ratio),
           effect.kl,
@@ -71,7 +71,8 @@ std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, c
           TableCell(effect.activation),
           effect.corrected_p,
           effect.chunks,
-          std::string(effect.finite ? name_of(effect.verdict) : "worse: not finite")};
+          std::string(name_of(effect.verdict)),
+          effect.reason};
 }
 
 }  // namespace
@@ -148,7 +149,7 @@ Table ablated_places(const AblatedModel& model, const char* group) {
   return table;
 }
 
-Table control_table(const AblatedModel& model) {
+Table control_table(const AblatedModel& model, const StoppingRule& rule) {
   Table table{.name = named_for(model, "controls"),
               .caption = "Each run minus its control, in pairs of chunks that both have",
               .columns = {word_column("text"),
@@ -156,13 +157,18 @@ Table control_table(const AblatedModel& model) {
                           word_column("control"),
                           {.name = "run nll", .key = "run_nll_change", .format = kNllChange},
                           {.name = "control nll", .key = "control_nll_change", .format = kNllChange},
-                          {.name = "difference", .format = kNllChange},
+                          {.name = "difference", .note = "95 % bootstrap, of itself", .format = kNllChange},
+                          {.name = "holds for all",
+                           .key = "difference_simultaneous",
+                           .note = kSimultaneous,
+                           .format = kNllChange},
                           {.name = "chunks"}},
               .view = TableView::Folded};
   for (const AblatedText& text : model.texts)
-    for (const ControlPair& pair : control_pairs(model, text))
+    for (const ControlPair& pair : control_pairs(model, text, rule))
       table.rows.push_back({text.name, model.plan.runs[pair.run].name, model.plan.runs[pair.control].name,
-                            pair.run_nll, pair.control_nll, TableCell(pair.difference), pair.chunks});
+                            pair.run_nll, pair.control_nll, TableCell(pair.difference),
+                            simultaneous_cell(pair.difference.value, pair.sequence), pair.chunks});
   return table;
 }
 
@@ -192,7 +198,8 @@ Table estimates_table(const AblatedModel& model) {
   Table table{
       .name = named_for(model, "estimates"),
       .caption = "Estimated from gradients; measured where it was run",
-      .columns = {word_column("action"),
+      .columns = {word_column("gate"),
+                  word_column("action"),
                   word_column("method"),
                   {.name = "layer"},
                   {.name = "head"},
@@ -206,7 +213,8 @@ Table estimates_table(const AblatedModel& model) {
   const auto measured = [&](const ActionEstimates& of, int64_t layer,
                             std::optional<int64_t> head) -> TableCell {
     for (const EstimateComparison& comparison : comparisons) {
-      if (comparison.method != of.method || comparison.of_heads != head.has_value() ||
+      if (comparison.tap != of.tap || comparison.method != of.method ||
+          comparison.of_heads != head.has_value() ||
           (comparison.action == "closed") != (of.action == GateAction::Close))
         continue;
       for (size_t i = 0; i < comparison.places.size(); ++i)
@@ -218,11 +226,11 @@ Table estimates_table(const AblatedModel& model) {
   for (const ActionEstimates& of : model.estimates->estimates) {
     const std::string action(name_of(of.action)), method(name_of(of.method));
     for (const LayerEstimate& layer : of.layers) {
-      table.rows.push_back({action, method, layer.layer, Missing{},
+      table.rows.push_back({of.tap, action, method, layer.layer, Missing{},
                             Estimate{layer.whole.nll, layer.whole.ci95}, measured(of, layer.layer, {})});
       for (int64_t head = 0; head < std::ssize(layer.heads); ++head) {
         const EstimatedEffect& effect = layer.heads[static_cast<size_t>(head)];
-        table.rows.push_back({action, method, layer.layer, head, Estimate{effect.nll, effect.ci95},
+        table.rows.push_back({of.tap, action, method, layer.layer, head, Estimate{effect.nll, effect.ci95},
                               measured(of, layer.layer, head)});
       }
     }

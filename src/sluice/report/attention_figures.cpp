@@ -55,7 +55,7 @@ ReportFigure entropy_head_map_figure(const StudiedModel& model) {
 
 ReportFigure activation_figure(const StudiedModel& model) {
   LineChart chart{.title = "largest absolute value by layer",
-                  .x = {.label = "layer"},
+                  .x = {.label = "layer", .ticks = TickValues::Whole},
                   .y = {.label = "largest absolute value", .scale = AxisScale::Log}};
   size_t style = 0;
   for (const ActivationMeasure& measure : model.look.activations) {

@@ -115,10 +115,11 @@ ReportFigure compared_gates_figure(const Study& study) {
 }
 
 ReportFigure compared_layers_figure(const Study& study) {
-  LineChart sinks{
-      .title = "attention on the key", .x = {.label = "layer"}, .y = {.label = "mean probability"}};
+  LineChart sinks{.title = "attention on the key",
+                  .x = {.label = "layer", .ticks = TickValues::Whole},
+                  .y = {.label = "mean probability"}};
   LineChart sizes{.title = "largest block output",
-                  .x = {.label = "layer"},
+                  .x = {.label = "layer", .ticks = TickValues::Whole},
                   .y = {.label = "largest absolute value", .scale = AxisScale::Log}};
   size_t style = 0;
   Panels panels{.columns = 2};
