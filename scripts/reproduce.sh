@@ -11,4 +11,5 @@ fi
 file=experiments/$1.json
 [[ -e $file ]] || { echo "reproduce.sh: no such experiment: $1; without a name it lists them" >&2; exit 2; }
 [[ -x build/release/sluice ]] || { scripts/install-deps.sh && scripts/build.sh release; }
+scripts/corpus/for-experiment.sh "$file" "${2:-../science}"
 exec build/release/sluice experiment "$file" --home "${2:-../science}" --page docs/results

@@ -17,6 +17,9 @@ measuring=${SLUICE:-build/release/sluice}
 
 experiments() { grep -vE '^[[:space:]]*(#|$)' experiments/queue.txt; }
 
+# The experiment whose runs it is about, if that is another one: then there is nothing to train.
+runs_of() { sed -n 's/^ *"runs": "\(.*\)",$/\1/p' "experiments/$1.json"; }
+
 pin_program() {
   [[ -x $program ]] && return
   scripts/build.sh release
@@ -32,9 +35,11 @@ run_queue() {
   echo $$ >"$home/pid"
   pin_program
   while read -r name; do
+    if [[ -n $(runs_of "$name") ]]; then continue; fi
     echo "$(date -u +%H:%M) $name"
     # One that cannot run must not keep the others waiting.
-    "$program" experiment "experiments/$name.json" --home "$home" --threads 1 --quiet </dev/null >"$home/$name.log" 2>&1 ||
+    { scripts/corpus/for-experiment.sh "experiments/$name.json" "$home" &&
+      "$program" experiment "experiments/$name.json" --home "$home" --threads 1 --quiet; } </dev/null >"$home/$name.log" 2>&1 ||
       echo "$name: $(tail -n 1 "$home/$name.log")" >&2
   done < <(experiments)
 }
@@ -42,6 +47,7 @@ run_queue() {
 show_status() {
   while read -r name; do
     local ended
+    if [[ -n $(runs_of "$name") ]]; then continue; fi
     ended=$(find "$home/$name" -mindepth 3 -maxdepth 3 -name best 2>/dev/null | wc -l)
     printf '%-20s %s runs have validated\n' "$name" "$ended"
   done < <(experiments)
@@ -55,7 +61,9 @@ signal_queue() { # SIGNAL: to the script and the training below it
 write_pages() {
   [[ -x $measuring ]] || { echo "science.sh: $measuring is missing: scripts/build.sh release" >&2; exit 1; }
   while read -r name; do
-    [[ -d $home/$name ]] || continue
+    local runs
+    runs=$(runs_of "$name")
+    [[ -d $home/${runs:-$name} ]] || continue
     "$measuring" experiment "experiments/$name.json" --home "$home" --ended --page docs/results --quiet >/dev/null
   done < <(experiments)
 }

@@ -35,7 +35,7 @@ TEST_F(Sweeps, train_every_variant_with_every_seed) {
                                          EXPECT_EQ(next.number, order.size());
                                          EXPECT_EQ(next.total, 4U);
                                        }});
-  EXPECT_EQ(order, (std::vector<std::string>{"peak=1e-3 1", "peak=1e-3 2", "peak=1e-2 1", "peak=1e-2 2"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"peak=1e-3 1", "peak=1e-2 1", "peak=1e-3 2", "peak=1e-2 2"}));
   EXPECT_EQ(result.end, RunEnd::Finished);
   ASSERT_EQ(result.variants.size(), 2U);
   for (const SweepVariant& variant : result.variants) {
@@ -104,6 +104,13 @@ TEST_F(Sweeps, keep_what_is_changed_of_a_model_that_varies) {
   const SweepResult deeper = run_sweep(engine_, models);
   for (size_t i = 0; i < 2; ++i)
     EXPECT_LT(shallow.variants.at(i).parameters, deeper.variants.at(i).parameters);
+}
+
+TEST_F(Sweeps, count_seeds_from_where_they_are_told) {
+  SweepRequest tuning = request({"1e-3"}, 1);
+  tuning.first_seed = 101;
+  EXPECT_EQ(run_sweep(engine_, tuning).variants[0].runs.at(0).seed, 101);
+  EXPECT_TRUE(std::filesystem::exists(tuning.out / "peak=1e-3/seed-101"));
 }
 
 TEST_F(Sweeps, check_every_run_before_the_first) {

@@ -40,6 +40,7 @@ GridAxis parse_grid_axis(std::string_view text, std::string_view where) {
 }
 
 std::string GridPoint::name() const {
+  if (!title.empty()) return title;
   if (changes.empty()) return "all";
   std::vector<std::string> parts;
   for (const std::string& change : changes) {

@@ -18,6 +18,7 @@ GridAxis parse_grid_axis(std::string_view text, std::string_view where);
 
 struct GridPoint {
   std::vector<std::string> changes;  // "schedule.peak=1e-3", one per axis
+  std::string title = {};            // empty: the changes name it
 
   // For people and directories: "tiny-baseline,peak=1e-3". The key of a model says nothing that its value
   // does not.

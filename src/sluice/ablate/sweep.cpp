@@ -22,15 +22,17 @@ struct PlannedTraining {
   TrainingJob job;
 };
 
+void check_can_vary(const std::string& key) {
+  if (key == "seed") throw usage_error({.where = "--vary seed", .what = "seeds are counted by --seeds"});
+  if (key.starts_with("validation"))
+    throw usage_error({.where = fmt::format("--vary {}", key),
+                       .what = "a sweep compares its runs on the same validation text"});
+}
+
 std::vector<GridPoint> points_of(const SweepRequest& request) {
-  for (const GridAxis& axis : request.axes) {
-    if (axis.key == "seed")
-      throw usage_error({.where = "--vary seed", .what = "seeds are counted by --seeds"});
-    if (axis.key.starts_with("validation"))
-      throw usage_error({.where = fmt::format("--vary {}", axis.key),
-                         .what = "a sweep compares its runs on the same validation text"});
-  }
-  std::vector<GridPoint> points = grid_points(request.axes);
+  std::vector<GridPoint> points = request.points.empty() ? grid_points(request.axes) : request.points;
+  for (const GridPoint& point : points)
+    for (const std::string& change : point.changes) check_can_vary(change.substr(0, change.find('=')));
   std::set<std::string> names = {".", ".."};
   for (const GridPoint& point : points) {
     if (names.insert(point.name()).second) continue;
@@ -41,11 +43,7 @@ std::vector<GridPoint> points_of(const SweepRequest& request) {
 }
 
 RunConfig config_of(const SweepRequest& request, const GridPoint& point, int seed) {
-  std::vector<std::string> changes = request.changes;
-  changes.insert(changes.end(), point.changes.begin(), point.changes.end());
-  // A model that replaces another must not take back what is changed of it.
-  std::ranges::stable_partition(changes,
-                                [](const std::string& change) { return change.starts_with("model="); });
+  std::vector<std::string> changes = changes_of_variant(request.changes, point);
   changes.push_back(fmt::format("seed={}", seed));
   RunConfig config = load_run_config(request.config, changes);
   if (config.validation.share == 0 && request.validation.empty()) {
@@ -65,8 +63,8 @@ RunConfig config_of(const SweepRequest& request, const GridPoint& point, int see
 // All runs are checked before the first: a bad one at the end costs no hours.
 std::vector<PlannedTraining> plan(const SweepRequest& request, const std::vector<GridPoint>& points) {
   std::vector<PlannedTraining> runs;
-  for (size_t i = 0; i < points.size(); ++i) {
-    for (int seed = 1; seed <= request.seeds; ++seed) {
+  for (int seed = request.first_seed; seed < request.first_seed + request.seeds; ++seed) {
+    for (size_t i = 0; i < points.size(); ++i) {
       const std::filesystem::path out = request.out / points[i].name() / fmt::format("seed-{}", seed);
       runs.push_back({i,
                       seed,
@@ -118,6 +116,15 @@ void write(const SweepResult& result, const std::filesystem::path& directory) {
 }
 
 }  // namespace
+
+std::vector<std::string> changes_of_variant(const std::vector<std::string>& common, const GridPoint& point) {
+  std::vector<std::string> changes = common;
+  changes.insert(changes.end(), point.changes.begin(), point.changes.end());
+  // A model that replaces another must not take back what is changed of it.
+  std::ranges::stable_partition(changes,
+                                [](const std::string& change) { return change.starts_with("model="); });
+  return changes;
+}
 
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control,
                       const SweepObserver& observer) {

@@ -19,7 +19,9 @@ struct SweepRequest {
   std::string config;                     // path of a run's configuration
   std::vector<std::string> changes = {};  // made to it for every run: "steps=300"
   std::vector<GridAxis> axes = {};
-  int seeds = 3;  // per variant, counted from 1
+  std::vector<GridPoint> points = {};  // the variants one by one, in place of axes
+  int seeds = 3;                       // per variant
+  int first_seed = 1;                  // they count from
   std::vector<TokenShard> shards;
   std::filesystem::path out;                // gets a directory per run, result.json and table.csv
   std::string tokenizer = {};               // as TrainingJob has it
@@ -57,11 +59,15 @@ struct SweepObserver {
   RunObserver run = {};  // of each
 };
 
-// Every run is checked before the first begins. The files in `out` are written after each run. A run that
-// diverges is a finding about its variant, and the others go on; diverged.txt in its directory keeps the
-// reason, and while that is there, the run is not tried again.
+// A seed is trained with every variant before the next begins: a sweep that is stopped has pairs. Every run
+// is checked before the first begins. The files in `out` are written after each run. A run that diverges is a
+// finding about its variant, and the others go on; diverged.txt in its directory keeps the reason, and while
+// that is there, the run is not tried again.
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control = {},
                       const SweepObserver& observer = {});
+
+// What is changed for a variant: what is changed for all, then its own.
+std::vector<std::string> changes_of_variant(const std::vector<std::string>& common, const GridPoint& point);
 
 nlohmann::ordered_json to_json(const SweepResult& result);
 

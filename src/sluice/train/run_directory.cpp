@@ -61,6 +61,10 @@ bool RunDirectory::has_run(const fs::path& path) {
   return fs::exists(path / kConfig, error);
 }
 
+fs::path RunDirectory::checkpoint_of(const fs::path& path, int64_t step) {
+  return checkpoint_in(path, step);
+}
+
 bool RunDirectory::has_checkpoint(const fs::path& path, int64_t step) {
   std::error_code error;
   return fs::exists(checkpoint_in(path, step), error);

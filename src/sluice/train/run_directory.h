@@ -41,7 +41,8 @@ class RunDirectory {
   // Whether a run can be opened there.
   static bool has_run(const std::filesystem::path& path);
 
-  // Whether the run there has saved this step.
+  // Where the run there saves a step, and whether it has.
+  static std::filesystem::path checkpoint_of(const std::filesystem::path& path, int64_t step);
   static bool has_checkpoint(const std::filesystem::path& path, int64_t step);
 
   // What create() and open() refuse, without touching anything.
