@@ -51,7 +51,7 @@ class Runs : public testing::Test {
                                                                : RunDirectory::create(path, {.config = "{}"});
     sluice::Run run({.engine = engine,
                      .config = config,
-                     .directory = run_directory,
+                     .directory = &run_directory,
                      .shards = {TokenShard(shard_)},
                      .control = control_});
     struct Killed {};

@@ -7,9 +7,11 @@
 
 #include "sluice/ablate/sweep_table.h"
 #include "sluice/base/atomic_file.h"
+#include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file_system.h"
 #include "sluice/base/json_text.h"
+#include "sluice/dist/pieces.h"
 #include "sluice/model/count.h"
 
 namespace sluice {
@@ -58,6 +60,11 @@ RunConfig config_of(const SweepRequest& request, const GridPoint& point, int see
   return config;
 }
 
+// Whether runs may have begun before: in an earlier session, or by another process.
+bool goes_on(const SweepRequest& request) {
+  return request.start != RunStart::New || request.sharing.joins;
+}
+
 // All runs are checked before the first: a bad one at the end costs no hours.
 std::vector<PlannedRun> plan(const SweepRequest& request, const std::vector<GridPoint>& points) {
   std::vector<PlannedRun> runs;
@@ -70,7 +77,7 @@ std::vector<PlannedRun> plan(const SweepRequest& request, const std::vector<Grid
                        .shards = request.shards,
                        .out = out,
                        .tokenizer = request.tokenizer,
-                       .start = request.start == RunStart::New ? RunStart::New : RunStart::ResumeOrNew,
+                       .start = goes_on(request) ? RunStart::ResumeOrNew : RunStart::New,
                        .validation = request.validation}});
       check_job(runs.back().job);
     }
@@ -96,28 +103,104 @@ void write(const SweepResult& result, const std::filesystem::path& directory) {
   write_file_atomically(directory / "table.csv", sweep_csv(result));
 }
 
+constexpr const char* kDiverged = "diverged";
+
+// In the folder of this sweep; a usage error if it belongs to another one.
+PieceFolder piece_folder(const SweepRequest& request) {
+  const std::filesystem::path folder = request.out / ".pieces";
+  std::error_code unknown;
+  const bool begins = request.start == RunStart::New && !request.sharing.job.empty();
+  if (begins && !std::filesystem::exists(folder, unknown)) check_can_fill(request.out);
+  if (begins && !begins_or_joins(folder, request.sharing.job)) {
+    throw failure(
+        {.where = request.out.string(), .what = "holds a sweep already", .hint = "--resume goes on with it"});
+  }
+  return PieceFolder(folder);
+}
+
+std::vector<Piece> pieces_of(const std::vector<PlannedRun>& runs, const std::vector<GridPoint>& points) {
+  std::vector<Piece> pieces;
+  for (const PlannedRun& run : runs) {
+    pieces.push_back({.name = fmt::format("{}/seed-{}", points[run.variant].name(), run.seed),
+                      .fingerprint = fmt::format("{:08x}", crc32c(run_config_json(run.job.config).dump()))});
+  }
+  return pieces;
+}
+
+class Sweep {
+ public:
+  Sweep(Engine& engine, const SweepRequest& request, const JobControl& control, const SweepObserver& observer)
+      : engine_(engine),
+        request_(request),
+        control_(control),
+        observer_(observer),
+        points_(points_of(request)) {
+    if (!goes_on(request)) check_can_fill(request.out);
+    if (request.sharing.joins) folder_.emplace(piece_folder(request));
+    runs_ = plan(request, points_);
+  }
+
+  SweepResult run() {
+    if (!folder_) return collect({});
+    const std::optional<std::vector<std::string>> notes = share_pieces(
+        *folder_, pieces_of(runs_, points_), [&](size_t i) { return work(i); }, control_);
+    if (!notes) return {.variants = {}, .end = RunEnd::Interrupted, .is_elsewhere = true};
+    // One of the processes of a job has the result; of those that came by themselves everyone has.
+    const Piece result{.name = "result", .fingerprint = request_.sharing.job};
+    const std::optional<FileDescriptor> lock = folder_->claim(result);
+    if (!lock) return {.variants = {}, .end = RunEnd::Finished, .is_elsewhere = true};
+    SweepResult collected = collect(*notes);
+    if (!request_.sharing.job.empty()) folder_->done(result, "");
+    return collected;
+  }
+
+ private:
+  void tell_begin(size_t i) const {
+    if (observer_.run_begins)
+      observer_.run_begins({i + 1, runs_.size(), points_[runs_[i].variant].name(), runs_[i].seed});
+  }
+
+  std::string work(size_t i) const {
+    tell_begin(i);
+    return train(engine_, runs_[i], control_, observer_).outcome ? "" : kDiverged;
+  }
+
+  // Trains what is not there yet, and reads what is. Notes tell of runs that need not be tried again.
+  SweepResult collect(const std::vector<std::string>& notes) const {
+    SweepResult result;
+    for (const GridPoint& point : points_) result.variants.push_back({.point = point});
+    for (size_t i = 0; i < runs_.size() && result.end == RunEnd::Finished; ++i) {
+      SweepVariant& variant = result.variants[runs_[i].variant];
+      variant.parameters = count_parameters(runs_[i].job.config.model).total();
+      if (notes.empty()) tell_begin(i);
+      const bool has_diverged = !notes.empty() && notes[i] == kDiverged;
+      SweepRun run{.seed = runs_[i].seed, .directory = runs_[i].job.out};
+      if (!has_diverged)
+        run = train(engine_, runs_[i], control_, notes.empty() ? observer_ : SweepObserver{});
+      if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
+        result.end = RunEnd::Interrupted;
+      } else {
+        variant.runs.push_back(std::move(run));
+      }
+      write(result, request_.out);
+    }
+    return result;
+  }
+
+  Engine& engine_;
+  const SweepRequest& request_;
+  const JobControl& control_;
+  const SweepObserver& observer_;
+  std::vector<GridPoint> points_;
+  std::optional<PieceFolder> folder_;  // of a sweep that is shared
+  std::vector<PlannedRun> runs_;
+};
+
 }  // namespace
 
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control,
                       const SweepObserver& observer) {
-  const std::vector<GridPoint> points = points_of(request);
-  if (request.start == RunStart::New) check_can_fill(request.out);
-  const std::vector<PlannedRun> runs = plan(request, points);
-  SweepResult result;
-  for (const GridPoint& point : points) result.variants.push_back({.point = point});
-  for (size_t i = 0; i < runs.size() && result.end == RunEnd::Finished; ++i) {
-    SweepVariant& variant = result.variants[runs[i].variant];
-    variant.parameters = count_parameters(runs[i].job.config.model).total();
-    if (observer.run_begins) observer.run_begins({i + 1, runs.size(), variant.point.name(), runs[i].seed});
-    SweepRun run = train(engine, runs[i], control, observer);
-    if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
-      result.end = RunEnd::Interrupted;
-    } else {
-      variant.runs.push_back(std::move(run));
-    }
-    write(result, request.out);
-  }
-  return result;
+  return Sweep(engine, request, control, observer).run();
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// A sweep: a grid of training runs with several seeds each, one after another. What they say together is in
-// sweep_table.h.
+// A sweep: a grid of training runs with several seeds each, one after another, or shared out over processes.
+// What they say together is in sweep_table.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,6 +19,12 @@ struct SweepRequest {
   std::string tokenizer = {};               // as TrainingJob has it
   RunStart start = RunStart::New;           // otherwise runs that are there go on, and others begin
   std::vector<TokenShard> validation = {};  // as TrainingJob has it
+
+  // Other processes work on the same sweep, each on runs that nobody has (dist/pieces.h).
+  struct Sharing {
+    bool joins = false;
+    std::string job = {};  // that began the sweep together; empty: any process may join
+  } sharing = {};
 };
 
 struct SweepRun {
@@ -36,6 +42,7 @@ struct SweepVariant {
 struct SweepResult {
   std::vector<SweepVariant> variants;  // the first is what the others are compared with
   RunEnd end = RunEnd::Finished;       // or Interrupted
+  bool is_elsewhere = false;           // another process has collected the results; there are none here
 };
 
 // Who watches a sweep; called on its thread.
@@ -51,7 +58,8 @@ struct SweepObserver {
 };
 
 // Every run is checked before the first begins. The files in `out` are written after each run. A run that
-// diverges is a finding about its variant, and the others go on.
+// diverges is a finding about its variant, and the others go on. If the sweep is shared, each process trains
+// what nobody else does until all runs have ended; one of them then has the result.
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control = {},
                       const SweepObserver& observer = {});
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include "sluice/base/error.h"
 #include "sluice/bench/look.h"
 #include "sluice/bench/model.h"
 #include "sluice/bench/neighbour.h"
 #include "sluice/bench/peaks.h"
+#include "sluice/bench/scale.h"
 #include "sluice/bench/table.h"
 #include "sluice/bench/tokenizer.h"
 #include "sluice/bench/train.h"
@@ -37,8 +39,21 @@ RunConfig run_config(const BenchOptions& options, const Session& session, const 
   return options.model.empty() ? make(changes) : load_run_config(options.model, changes);
 }
 
+bench::ScaleRequest scale_request(const BenchOptions& options, const Session& session) {
+  bench::ScaleRequest request{.config = run_config(options, session, bench::reproduction_config),
+                              .repetitions = options.repetitions()};
+  if (options.latency > 0) request.network.latency = options.latency * 1e-6;
+  if (options.bandwidth > 0) request.network.bandwidth = options.bandwidth * 1e9;
+  return request;
+}
+
 void run(const BenchOptions& options, const Session& session) {
   check(options, session.options);
+  if (session.ranks.size() > 1 && options.what != "scale") {
+    throw usage_error({.where = session.launch.by,
+                       .what = fmt::format("bench {} runs in one process", options.what),
+                       .hint = "bench scale takes several"});
+  }
   const JobControl control = job_control(session);
   Engine engine(session.options.engine());
   const auto print_table = [&](const auto& measure) {
@@ -58,6 +73,10 @@ void run(const BenchOptions& options, const Session& session) {
   if (what == "neighbour") {
     return print_result(
         session, bench::measure_neighbour(engine, {config(bench::neighbour_config), repetitions}, control));
+  }
+  if (what == "scale") {
+    return print_result(
+        session, bench::measure_scale(engine, session.ranks, scale_request(options, session), control));
   }
   if (what == "tokenizer") {
     return print_result(session,
@@ -82,17 +101,23 @@ Command bench_command() {
           "OpenBLAS in f32 on the same shape. train takes whole steps on random tokens and counts three "
           "times the arithmetic of the forward pass: products with weights, and attention to earlier "
           "tokens. neighbour takes steps alone and beside a process that keeps one core busy, in turns, "
-          "and tells how much slower the latter are.",
+          "and tells how much slower the latter are. scale, under mpirun, takes steps on 1, 2, 4, ... of the "
+          "ranks, "
+          "the same batch on all (strong) and as large a one on each (weak), fits a model of the messages "
+          "between them, and predicts steps on other networks.",
       .examples = {"sluice bench peak", "sluice bench gemm --shape 4096x512x512",
                    "sluice bench attention --threads 1 --json",
                    "sluice bench prefill path/to/model --dtype bf16 --json",
                    "sluice bench decode path/to/model --dtype int8",
                    "sluice bench look path/to/model --dtype bf16", "sluice bench train --json",
                    "sluice bench train tiny-elementwise --set batch_tokens=8192",
-                   "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
+                   "sluice bench neighbour --json",
+                   "mpirun -n 2 sluice bench scale --threads 1 --latency 2 --bandwidth 12.5",
+                   "sluice bench tokenizer path/to/model --data wiki.txt"},
       .dtype = {.text = "Compute in f32 or bf16, for prefill and decode also int8 (default: bf16 in gemm, "
-                        "attention, ops, train and neighbour, else f32)",
+                        "attention, ops, train, scale and neighbour, else f32)",
                 .words = {"f32", "bf16", "int8"}},
+      .processes = Processes::Ranks,
       .declare = [](Options& options) -> Action {
         auto target = std::make_shared<BenchOptions>();
         declare(options, *target);

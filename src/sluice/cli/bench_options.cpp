@@ -9,7 +9,7 @@
 namespace sluice::cli {
 namespace {
 
-enum class Takes { Model, Config, Tokens, Repeat, Data, Shape };
+enum class Takes { Model, Config, Tokens, Repeat, Data, Shape, Network };
 
 struct Part {
   const char* name;
@@ -28,6 +28,7 @@ const std::vector<Part> kParts = {
     {"look", "measuring gates and attention beside evaluating", {Takes::Model, Takes::Tokens, Takes::Repeat}},
     {"train", "whole steps", {Takes::Config, Takes::Repeat}},
     {"neighbour", "training beside a busy process", {Takes::Config, Takes::Repeat}},
+    {"scale", "training on several ranks", {Takes::Config, Takes::Repeat, Takes::Network}},
     {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
 
 const Part& part_of(const BenchOptions& options) {
@@ -66,9 +67,10 @@ void declare(Options& options, BenchOptions& target) {
   options.argument(
       {.name = "MODEL",
        .value = "",
-       .text = "A model directory, or a run's; for tokenizer its file; for train and neighbour a run's "
-               "configuration (default: the 51M reproduction, 8 x 512 tokens, and a tiny "
-               "model, 16 x 128)"},
+       .text =
+           "A model directory, or a run's; for tokenizer its file; for train, scale and neighbour a run's "
+           "configuration (default: the 51M reproduction, 8 x 512 tokens, and for neighbour a tiny "
+           "model, 16 x 128)"},
       Presence::Optional, target.model);
   options.integer({.name = "--tokens",
                    .value = "N",
@@ -93,6 +95,18 @@ void declare(Options& options, BenchOptions& target) {
                target.data);
   options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of that configuration"},
                    target.changes);
+  options.number({.name = "--latency",
+                  .value = "US",
+                  .text = "Of a message, in microseconds, on the network to predict for (scale, default: 2)",
+                  .low = 0.001,
+                  .high = 1e6},
+                 target.latency);
+  options.number({.name = "--bandwidth",
+                  .value = "GB/S",
+                  .text = "Of a node on that network, in GB/s (scale, default: 12.5)",
+                  .low = 0.001,
+                  .high = 1e6},
+                 target.bandwidth);
   target.weights.declare(options);
 }
 
@@ -111,6 +125,8 @@ void check(const BenchOptions& options, const CommonOptions& common) {
   refuse_unless(takes(Takes::Data), !options.data.empty(), "--data");
   refuse_unless(takes(Takes::Shape), !options.shapes.empty(), "--shape");
   refuse_unless(takes(Takes::Config), !options.changes.empty(), "--set");
+  refuse_unless(takes(Takes::Network), options.latency > 0, "--latency");
+  refuse_unless(takes(Takes::Network), options.bandwidth > 0, "--bandwidth");
   if (options.model.empty() && takes(Takes::Model)) {
     throw usage_error(
         {.where = where, .what = "a model is missing", .hint = "sluice init makes one with random weights"});

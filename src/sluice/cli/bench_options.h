@@ -15,6 +15,7 @@ struct BenchOptions {
   std::string what, model;
   std::vector<std::string> data, shapes, changes;
   std::optional<std::int64_t> tokens, repeat;
+  double latency = 0, bandwidth = 0;  // microseconds, GB/s; 0: not given
   NonFiniteOption weights;
 
   int repetitions() const { return static_cast<int>(repeat.value_or(5)); }

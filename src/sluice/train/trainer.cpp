@@ -1,6 +1,7 @@
 #include "sluice/train/trainer.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "sluice/base/stopwatch.h"
 #include "sluice/ops/arithmetic.h"
@@ -24,11 +25,15 @@ bool StepResult::is_finite() const {
   return std::isfinite(loss) && std::isfinite(auxiliary_loss) && std::isfinite(gradient_norm);
 }
 
-Trainer::Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options)
+Trainer::Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options, const TrainerRanks& ranks)
     : engine_(engine),
       decoder_(decoder),
       options_(options),
-      optimizer_({engine}, decoder.parameters(), options.optimizer) {}
+      ranks_(ranks.ranks),
+      order_(ranks.order),
+      exchange_(ranks_, decoder.parameters()),
+      optimizer_({engine}, decoder.parameters(), options.optimizer,
+                 exchange_.layout().pieces_of(ranks_.rank())) {}
 
 Context Trainer::context(Tape* tape) const {
   return {
@@ -45,35 +50,83 @@ Trainer::Losses Trainer::losses_of(const Context& context, const Batch& batch) c
           .auxiliary = output.auxiliary_loss};
 }
 
-StepResult Trainer::accumulate(std::span<const Batch> batches) {
-  StepResult result{.rate = options_.schedule.rate(steps())};
-  for (const Batch& batch : batches) result.tokens += std::ssize(batch.inputs);
+OwnPasses Trainer::all_of(std::span<const Batch> batches) {
+  OwnPasses own{.batches = batches, .first = 0, .total = std::ssize(batches)};
+  for (const Batch& batch : batches) own.tokens += std::ssize(batch.inputs);
+  return own;
+}
+
+void Trainer::run_pass(const Context& recording, const Batch& batch, double share, StepResult& result) {
+  Stopwatch watch;
+  const Losses losses = losses_of(recording, batch);
+  result.seconds.forward += watch.lap();
+  std::vector<Tape::Seed> seeds;
+  pass_losses_.push_back(share * add_seed(recording, losses.tokens, share, seeds));
+  pass_losses_.push_back(share * add_seed(recording, losses.auxiliary, share, seeds));
+  recording.tape->backward(recording, std::move(seeds));
+  result.seconds.backward += watch.lap();
+}
+
+void Trainer::run_passes(const OwnPasses& own, StepResult& result) {
   // In a single pass keeping weights packed would only cost memory; recomputed blocks, which pack theirs a
   // second time, are there to save it.
-  const Packing packing = batches.size() > 1 ? Packing::Keep : Packing::Once;
-  for (const Batch& batch : batches) {
-    Stopwatch watch;
-    Tape tape;
-    const Context recording = context(&tape).with_packing(packing);
-    const Losses losses = losses_of(recording, batch);
-    result.seconds.forward += watch.lap();
-    const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(result.tokens);
-    std::vector<Tape::Seed> seeds;
-    result.loss += share * add_seed(recording, losses.tokens, share, seeds);
-    result.auxiliary_loss += share * add_seed(recording, losses.auxiliary, share, seeds);
-    tape.backward(recording, std::move(seeds));
-    result.seconds.backward += watch.lap();
+  const Packing packing = own.batches.size() > 1 ? Packing::Keep : Packing::Once;
+  const bool exact = order_ == ReduceOrder::Exact;
+  PassGradients sum = pass_gradients(context(), own.total);
+  for (size_t i = 0; i < own.batches.size(); ++i) {
+    const Batch& batch = own.batches[i];
+    const bool overlaps = !exact && i + 1 == own.batches.size();
+    if (overlaps) exchange_.begin_sum(context(), order_ == ReduceOrder::FastBf16 ? DType::BF16 : DType::F32);
+    Tape tape(overlaps && ranks_.size() > 1
+                  ? Tape::Listener([&](const Parameter& parameter) { exchange_.note_done(parameter); })
+                  : Tape::Listener());
+    const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(own.tokens);
+    run_pass(context(&tape).with_packing(packing), batch, share, result);
+    if (exact) sum.push(own.first + static_cast<int64_t>(i), take_gradients(decoder_.parameters()));
   }
   if (packing == Packing::Keep) decoder_.drop_packed_weights();
+  const Stopwatch watch;
+  result.rank_seconds = {result.seconds.forward + result.seconds.backward};
+  exact ? exchange_.sum_exactly(context(), std::move(sum), own.total) : exchange_.finish_sum();
+  result.seconds.backward += watch.seconds();
+}
+
+// In the order of the passes, whoever took them.
+void Trainer::gather_losses(StepResult& result) {
+  if (ranks_.size() > 1) {
+    pass_losses_.insert(pass_losses_.begin(), result.rank_seconds.front());
+    result.rank_seconds.clear();
+    const std::string own(reinterpret_cast<const char*>(pass_losses_.data()),
+                          pass_losses_.size() * sizeof(double));
+    pass_losses_.clear();
+    for (const std::string& bytes : all_gather(ranks_, own)) {
+      std::vector<double> values(bytes.size() / sizeof(double));
+      std::memcpy(values.data(), bytes.data(), bytes.size());
+      result.rank_seconds.push_back(values.front());
+      pass_losses_.insert(pass_losses_.end(), values.begin() + 1, values.end());
+    }
+  }
+  for (size_t i = 0; i < pass_losses_.size(); i += 2) {
+    result.loss += pass_losses_[i];
+    result.auxiliary_loss += pass_losses_[i + 1];
+  }
+}
+
+StepResult Trainer::accumulate(const OwnPasses& own) {
+  StepResult result{.rate = options_.schedule.rate(steps()), .tokens = own.tokens};
+  pass_losses_.clear();
+  run_passes(own, result);
+  gather_losses(result);
   return result;
 }
 
-StepResult Trainer::step(std::span<const Batch> batches) {
-  StepResult result = accumulate(batches);
+StepResult Trainer::step(const OwnPasses& own) {
+  StepResult result = accumulate(own);
   Stopwatch watch;
-  result.gradient_norm = optimizer_.gradient_norm(context());
+  result.gradient_norm = exchange_.norm(context(), optimizer_);
   if (result.is_finite()) {
     optimizer_.step(context(), result.rate, result.gradient_norm);
+    exchange_.spread_values();
   } else {
     for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};
   }
