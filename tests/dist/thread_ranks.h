@@ -1,6 +1,7 @@
 // Ranks that are threads of one process, so that tests and sanitizers see all of them.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <map>
@@ -43,12 +44,14 @@ class ThreadRanks final : public Ranks {
 
     bool is_over() override {
       const std::lock_guard lock(ranks_.post_->mutex);
-      if (ranks_.post_->has_failed) throw std::runtime_error("another rank has failed");
       for (; from_ < ranks_.size(); ++from_) {
         const std::span<std::byte> target = in_[static_cast<size_t>(from_)];
         if (from_ == ranks_.rank() || target.empty()) continue;
         const auto found = ranks_.post_->messages.find({exchange_, from_, ranks_.rank()});
-        if (found == ranks_.post_->messages.end()) return false;
+        if (found == ranks_.post_->messages.end()) {
+          if (ranks_.post_->has_failed) throw std::runtime_error("another rank has failed");
+          return false;
+        }
         if (found->second.size() != target.size()) throw std::logic_error("a message of another size");
         std::ranges::copy(found->second, target.begin());
         ranks_.post_->messages.erase(found);
