@@ -105,12 +105,22 @@ void write(const SweepResult& result, const std::filesystem::path& directory) {
 
 constexpr const char* kDiverged = "diverged";
 
-// In the folder of this sweep; a usage error if it belongs to another one.
+// A failure if there is something in the directory that no sweep has left.
+void check_holds_nothing_else(const std::filesystem::path& out, const std::filesystem::path& folder) {
+  std::error_code unknown;
+  if (std::filesystem::exists(folder, unknown)) return;
+  try {
+    check_can_fill(out);
+  } catch (const Error&) {
+    if (!std::filesystem::exists(folder, unknown)) throw;  // else another process has just made it
+  }
+}
+
+// Of this sweep; a failure if the directory belongs to another one.
 PieceFolder piece_folder(const SweepRequest& request) {
   const std::filesystem::path folder = request.out / ".pieces";
-  std::error_code unknown;
   const bool begins = request.start == RunStart::New && !request.sharing.job.empty();
-  if (begins && !std::filesystem::exists(folder, unknown)) check_can_fill(request.out);
+  if (begins) check_holds_nothing_else(request.out, folder);
   if (begins && !begins_or_joins(folder, request.sharing.job)) {
     throw failure(
         {.where = request.out.string(), .what = "holds a sweep already", .hint = "--resume goes on with it"});
