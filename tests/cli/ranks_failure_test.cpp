@@ -1,6 +1,4 @@
 // A rank that is lost ends the run, says so, and costs nothing but the steps since the last checkpoint.
-#include <dirent.h>
-
 #include <csignal>
 #include <future>
 #include <random>
@@ -71,7 +69,7 @@ class RanksFailure : public TrainCommand {
   }
 
   void expect_nothing_left(const std::string& out) const {
-    for (int rank = 0; rank < 3; ++rank) {
+    for (int rank = 0; rank < 4; ++rank) {
       pid_t left = process_of(out, rank);
       for (int i = 0; i < 100 && left != 0; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -97,6 +95,23 @@ class RanksFailure : public TrainCommand {
     EXPECT_NE(ended.exit_code, 0);
     expect_nothing_left(out);
     return ended;
+  }
+
+  // Kills some rank at some time: in one case of four from its start on, else when it has got somewhere.
+  // False if it had ended by then.
+  bool kill_one(const std::future<ProgramRun>& run, const std::string& out, int ranks,
+                const std::string& before, std::mt19937& random) const {
+    const bool early = random() % 4 == 0;
+    const auto life = std::chrono::milliseconds(random() % 200);
+    const int rank = static_cast<int>(random() % static_cast<unsigned>(ranks));
+    while (run.wait_for(std::chrono::milliseconds(10)) == std::future_status::timeout) {
+      if (!early && content_of(path(out + "/latest/state.json")) == before) continue;
+      run.wait_for(life);
+      const pid_t process = process_of(out, rank);
+      if (process == 0) continue;
+      return ::kill(process, SIGKILL) == 0;
+    }
+    return false;
   }
 
   std::string weights(const std::string& name) const {
@@ -130,40 +145,33 @@ TEST_F(RanksFailure, asked_to_stop_one_rank_stops_all_and_saves) {
   expect_nothing_left("run");
 }
 
+// On a fast machine a run may be over before it was killed often enough: then the next one begins.
 TEST_F(RanksFailure, twenty_kills_of_any_rank_leave_the_weights_of_an_undisturbed_run) {
   const Words length = {"--set", "steps=150"};
   Words whole = length;
   for (const char* word : {"--set", "pass_tokens=32", "--set", "checkpoints.every=3"})
     whole.emplace_back(word);
   ASSERT_EQ(train("whole", whole).exit_code, 0);
+  ASSERT_FALSE(weights("whole").empty());
   std::mt19937 random(1);
-  int kills = 0;
-  for (int attempt = 0; attempt < 60; ++attempt) {
-    const int ranks = 1 + static_cast<int>(random() % 3) + (kills < 20 ? 1 : 0);
+  int kills = 0, finished = 0;
+  for (int attempt = 0; attempt < 200 && (kills < 20 || finished == 0); ++attempt) {
+    const std::string out = "run-" + std::to_string(finished);
+    const int ranks = 2 + static_cast<int>(random() % 3);
     Words more = length;
-    if (fs::exists(path("run/config.json"))) more.push_back("--resume");
-    const std::string before = content_of(path("run/latest/state.json"));
-    std::future<ProgramRun> run = begin(ranks, "run", more);
-    // From its start on, or from its first checkpoint on, so that it gets anywhere.
-    const auto life = std::chrono::milliseconds(random() % 400);
-    const bool early = random() % 4 == 0;
-    while (kills < 20 && run.wait_for(std::chrono::milliseconds(10)) == std::future_status::timeout) {
-      if (!early && content_of(path("run/latest/state.json")) == before) continue;
-      run.wait_for(life);
-      const pid_t process = process_of("run", static_cast<int>(random() % static_cast<unsigned>(ranks)));
-      if (process == 0) continue;
-      ::kill(process, SIGKILL);
-      ++kills;
-      break;
-    }
+    if (fs::exists(path(out + "/config.json"))) more.push_back("--resume");
+    const std::string before = content_of(path(out + "/latest/state.json"));
+    std::future<ProgramRun> run = begin(ranks, out, more);
+    if (kills < 20) kills += kill_one(run, out, ranks, before, random) ? 1 : 0;
     const ProgramRun ended = run.get();
-    expect_nothing_left("run");
-    if (ended.exit_code == 0) break;
     ASSERT_FALSE(ended.was_killed) << ended.err;
+    expect_nothing_left(out);
+    if (ended.exit_code != 0) continue;
+    EXPECT_EQ(weights(out), weights("whole")) << "after " << kills << " kills";
+    ++finished;
   }
-  EXPECT_GE(kills, 10) << "it ended before it could be killed";
-  EXPECT_FALSE(weights("whole").empty());
-  EXPECT_EQ(weights("run"), weights("whole"));
+  EXPECT_GE(kills, 20);
+  EXPECT_GE(finished, 1);
 }
 
 }  // namespace

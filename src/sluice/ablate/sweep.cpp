@@ -178,6 +178,8 @@ class Sweep {
   // Trains what is not there yet, and reads what is. Notes tell of runs that need not be tried again.
   SweepResult collect(const std::vector<std::string>& notes) const {
     SweepResult result;
+    JobControl control = control_;
+    if (!notes.empty()) control.log = nullptr;  // what others have trained was told by them
     for (const GridPoint& point : points_) result.variants.push_back({.point = point});
     for (size_t i = 0; i < runs_.size() && result.end == RunEnd::Finished; ++i) {
       SweepVariant& variant = result.variants[runs_[i].variant];
@@ -185,8 +187,7 @@ class Sweep {
       if (notes.empty()) tell_begin(i);
       const bool has_diverged = !notes.empty() && notes[i] == kDiverged;
       SweepRun run{.seed = runs_[i].seed, .directory = runs_[i].job.out};
-      if (!has_diverged)
-        run = train(engine_, runs_[i], control_, notes.empty() ? observer_ : SweepObserver{});
+      if (!has_diverged) run = train(engine_, runs_[i], control, notes.empty() ? observer_ : SweepObserver{});
       if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
         result.end = RunEnd::Interrupted;
       } else {

@@ -151,7 +151,9 @@ class ScaleMeasurement {
     if (!first) {
       const double sending =
           entry.sent.messages * result_.link.latency + entry.sent.bytes / result_.link.bandwidth;
-      entry.hidden = std::clamp(1 - entry.waited / sending, 0.0, 1.0);
+      // The exact order has nothing to hide behind: it sends when all passes are over.
+      if (setting.order != ReduceOrder::Exact)
+        entry.hidden = std::clamp(1 - entry.waited / sending, 0.0, 1.0);
       if (setting.order == ReduceOrder::Fast) model.hidden = entry.hidden;
       entry.predicted = predict_step(model, result_.link, setting.order, entry.ranks, setting.weak);
     }

@@ -21,7 +21,8 @@ void check_shares(const TrainingJob& job) {
   const bool has_sequences = ranks <= sequences;
   throw usage_error(
       {.where = fmt::format("{} ranks", ranks),
-       .what = fmt::format("a step has {} {}", shares, exact ? "passes" : "sequences"),
+       .what = fmt::format("a step has {} {}{}", shares, exact ? "pass" : "sequence",
+                           shares == 1 ? "" : (exact ? "es" : "s")),
        .hint = has_sequences
                    ? fmt::format("--set pass_tokens={} gives it {}; --reduce fast shares out sequences",
                                  config.sequence, sequences)
