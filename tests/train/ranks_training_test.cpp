@@ -17,6 +17,7 @@ struct RankTrial {
   Activations activations = Activations::Keep;
   int64_t vocabulary = 400;                 // embeddings of several blocks, so that every rank owns a part
   std::optional<BalanceOver> experts = {};  // none: a dense model
+  ExpertPlacement placement = ExpertPlacement::Everywhere;
 };
 
 struct TrialResult {
@@ -59,7 +60,7 @@ TrialResult run_trial(const RankTrial& trial) {
                     {.schedule = {.peak = 1e-2, .steps = 3},
                      .activations = trial.activations,
                      .routers = {.over = trial.experts.value_or(BalanceOver::Step)}},
-                    {.ranks = ranks, .order = trial.order});
+                    {.ranks = ranks, .order = trial.order, .experts = trial.placement});
     for (int64_t step = 0; step < 3; ++step) {
       const std::vector<Batch> batches = trial_batches(trial, step);
       const Range own = share_of(trial.passes, ranks.rank(), ranks.size());
@@ -75,6 +76,7 @@ TrialResult run_trial(const RankTrial& trial) {
       result.auxiliary_losses.push_back(taken.auxiliary_loss);
       result.norms.push_back(taken.gradient_norm);
     }
+    trainer.complete_weights();
     result.weights[static_cast<size_t>(ranks.rank())] = weights_of(decoder);
   });
   for (const std::vector<float>& weights : result.weights)
@@ -107,6 +109,57 @@ TEST(RanksTraining, of_experts_gives_the_same_bits_for_any_number_of_ranks) {
     auxiliary.push_back(one.auxiliary_losses.front());
   }
   EXPECT_NE(auxiliary.front(), auxiliary.back()) << "balance over a step is not that of its passes";
+}
+
+TEST(RanksTraining, with_experts_spread_over_ranks_gives_the_same_bits) {
+  for (const auto& [ranks, passes] : {std::pair{2, 4}, {3, 6}, {4, 4}}) {
+    for (const Activations activations : {Activations::Keep, Activations::Recompute}) {
+      const RankTrial trial{.ranks = ranks,
+                            .passes = passes,
+                            .activations = activations,
+                            .experts = BalanceOver::Step,
+                            .placement = ExpertPlacement::Spread};
+      RankTrial alone = trial;
+      alone.ranks = 1;
+      const TrialResult one = run_trial(alone), several = run_trial(trial);
+      EXPECT_EQ(several.losses, one.losses) << ranks << " ranks";
+      EXPECT_EQ(several.auxiliary_losses, one.auxiliary_losses) << ranks << " ranks";
+      EXPECT_EQ(several.norms, one.norms) << ranks << " ranks";
+      EXPECT_TRUE(several.weights.front() == one.weights.front()) << ranks << " ranks";
+    }
+  }
+}
+
+TEST(RanksTraining, with_spread_experts_in_the_fast_order_gives_nearly_the_same) {
+  const RankTrial trial{.ranks = 2,
+                        .order = ReduceOrder::Fast,
+                        .passes = 4,
+                        .experts = BalanceOver::Step,
+                        .placement = ExpertPlacement::Spread};
+  const TrialResult one = run_trial({.passes = 4, .experts = BalanceOver::Step}), two = run_trial(trial);
+  for (size_t step = 0; step < one.losses.size(); ++step) {
+    EXPECT_NEAR(two.losses[step], one.losses[step], 1e-4);
+    EXPECT_NEAR(two.norms[step] / one.norms[step], 1, 1e-4);
+  }
+}
+
+TEST(RanksTraining, with_spread_experts_keeps_gradients_and_moments_of_own_ones_alone) {
+  test::on_ranks(3, [&](Ranks& ranks) {
+    Engine engine({.threads = 1});
+    Decoder decoder(small_experts(GateLayout::None));
+    decoder.initialise(engine, Random(1));
+    Trainer trainer(engine, decoder, {}, {.ranks = ranks, .experts = ExpertPlacement::Spread});
+    const Batch batch = random_batch({.sequences = 1, .length = 8, .vocabulary = 50});
+    trainer.accumulate({.batches = {&batch, 1}, .first = ranks.rank(), .total = 3, .tokens = 24});
+    int64_t experts = 0, own = 0;
+    for (const NamedParameter& named : decoder.parameters()) {
+      if (named.parameter->name.find(".mlp.experts.") == std::string::npos) continue;
+      ++experts;
+      own += named.parameter->grad.defined() ? 1 : 0;
+    }
+    EXPECT_GT(experts, 0);
+    EXPECT_EQ(own, experts / 3);
+  });
 }
 
 TEST(RanksTraining, in_the_fast_order_gives_nearly_the_same_and_all_ranks_agree) {
@@ -242,8 +295,30 @@ TEST_F(RankRuns, stop_together_when_one_rank_is_asked_to) {
 
 TEST_F(RankRuns, diverge_together) {
   RunConfig config = shared_run();
-  config.init.std = 1e30;  // the first loss is not finite
-  EXPECT_THROW(train_on("run", config, {.ranks = 2}), Divergence);
+  config.trainer.schedule.peak = 1e30;
+  config.trainer.optimizer.max_norm = 0;
+  std::vector<std::string> lines(3);
+  test::on_ranks(3, [&](Ranks& ranks) {
+    Engine engine({.threads = 1});
+    std::optional<RunDirectory> directory;
+    if (ranks.is_first())
+      directory.emplace(RunDirectory::create(directory_.path() / "run", {.config = "{}"}));
+    const JobControl control;
+    sluice::Run run({.engine = engine,
+                     .config = config,
+                     .directory = directory ? &*directory : nullptr,
+                     .shards = {TokenShard(shard_)},
+                     .control = control,
+                     .ranks = {.ranks = ranks}});
+    try {
+      run.train();
+    } catch (const Divergence& error) {
+      lines[static_cast<size_t>(ranks.rank())] = error.what();
+    }
+  });
+  EXPECT_NE(lines.front().find("not finite; the first value that is not: layers.0."), std::string::npos)
+      << lines.front();
+  for (const std::string& line : lines) EXPECT_EQ(line, lines.front());
 }
 
 std::string refusal_of(const std::function<void()>& work) {

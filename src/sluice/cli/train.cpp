@@ -12,8 +12,9 @@ namespace sluice::cli {
 namespace {
 
 struct TrainOptions : TrainingOptions {
-  std::string resume;  // "", kFlagAlone or "auto"
-  std::string reduce;  // empty: exact
+  std::string resume;   // "", kFlagAlone or "auto"
+  std::string reduce;   // empty: exact
+  std::string experts;  // empty: everywhere
   bool dry_run = false, print_config = false;
 };
 
@@ -35,7 +36,11 @@ TrainingJob job_of(const TrainOptions& request, const RunConfig& config, const S
           .tokenizer = request.tokenizer,
           .start = start_of(request),
           .validation = request.open(request.validation, session),
-          .ranks = {.ranks = session.ranks, .order = order_of(request)}};
+          .ranks = {.ranks = session.ranks,
+                    .order = order_of(request),
+                    .experts = request.experts == name_of(ExpertPlacement::Spread)
+                                   ? ExpertPlacement::Spread
+                                   : ExpertPlacement::Everywhere}};
 }
 
 // What the run would refuse is refused before anything is measured; without data there is no run to check.
@@ -80,6 +85,12 @@ Action declare_train(Options& options) {
                "number of ranks; fast overlaps with backward, fast-bf16 sends half as much (default: exact)",
        .words = {"exact", "fast", "fast-bf16"}},
       request->reduce);
+  options.choice({.name = "--experts",
+                  .value = "WHERE",
+                  .text = "Where ranks have a mixture's experts: everywhere, or spread, each rank some, to "
+                          "which the others send their tokens; the same bits (default: everywhere)",
+                  .words = {"everywhere", "spread"}},
+                 request->experts);
   options.flag("--dry-run", request->dry_run, "Only say what the run will take: parameters, memory, time");
   options.flag("--print-config", request->print_config,
                "Print the configuration with every default, and stop");

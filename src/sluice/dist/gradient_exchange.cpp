@@ -100,8 +100,11 @@ GradientSet take_gradients(const std::vector<NamedParameter>& parameters) {
   return taken;
 }
 
-GradientExchange::GradientExchange(Ranks& ranks, const std::vector<NamedParameter>& parameters)
-    : ranks_(ranks), parameters_(parameters), layout_(parameters, ranks.size()) {}
+GradientExchange::GradientExchange(Ranks& ranks, const std::vector<NamedParameter>& parameters,
+                                   const std::vector<int>& owners)
+    : ranks_(ranks),
+      parameters_(parameters),
+      layout_(parameters, ranks.size(), ShardLayout::kBucketElements, owners) {}
 
 GradientExchange::Bundle GradientExchange::begin_bucket(const Context& context, size_t bucket) const {
   const auto& parts = layout_.buckets()[bucket].parts;
@@ -292,6 +295,29 @@ void GradientExchange::spread_values() {
         received += piece.count();
       }
     }
+  }
+  for (const NamedParameter& named : parameters_) named.parameter->drop_packed();
+}
+
+void GradientExchange::spread_owned_values() {
+  const auto values = [&](const ParameterPiece& piece) {
+    return std::as_writable_bytes(parameters_[piece.parameter].parameter->value.values<float>());
+  };
+  const auto count = static_cast<size_t>(ranks_.size());
+  const auto self = static_cast<size_t>(ranks_.rank());
+  size_t most = 0;
+  for (int rank = 0; rank < ranks_.size(); ++rank) most = std::max(most, layout_.owned_by(rank).size());
+  // One of each rank's at a time.
+  for (size_t i = 0; i < most; ++i) {
+    Ranks::Outgoing out(count);
+    Ranks::Incoming in(count);
+    for (size_t rank = 0; rank < count; ++rank) {
+      const std::vector<ParameterPiece>& owned = layout_.owned_by(static_cast<int>(rank));
+      if (rank != self && i < owned.size()) in[rank] = values(owned[i]);
+      if (rank == self && i < owned.size()) out.assign(count, values(owned[i]));
+    }
+    out[self] = {};
+    ranks_.exchange(out, in);
   }
   for (const NamedParameter& named : parameters_) named.parameter->drop_packed();
 }

@@ -39,7 +39,9 @@ GradientSet take_gradients(const std::vector<NamedParameter>& parameters);
 
 class GradientExchange {
  public:
-  GradientExchange(Ranks& ranks, const std::vector<NamedParameter>& parameters);
+  // `owners` as ShardLayout has them: gradients of what is one rank's alone are not exchanged.
+  GradientExchange(Ranks& ranks, const std::vector<NamedParameter>& parameters,
+                   const std::vector<int>& owners = {});
 
   const ShardLayout& layout() const { return layout_; }
 
@@ -60,8 +62,11 @@ class GradientExchange {
   // Of all gradients, from those of own pieces; the same bits on every rank.
   double norm(const Context& context, const AdamW& optimizer);
 
-  // Own pieces of the values to the others, and theirs from them.
+  // Own pieces of the values to the others, and theirs from them; but not of what is one rank's alone.
   void spread_values();
+
+  // The values of what is one rank's alone, to all others.
+  void spread_owned_values();
 
  private:
   // A bucket under way.

@@ -33,8 +33,9 @@ std::vector<ParameterPiece> cut(const std::vector<ParameterPiece>& pieces, Range
 
 }  // namespace
 
-ShardLayout::ShardLayout(const std::vector<NamedParameter>& parameters, int ranks, int64_t bucket_elements)
-    : whole_(whole_pieces(parameters)), ranks_(ranks) {
+ShardLayout::ShardLayout(const std::vector<NamedParameter>& parameters, int ranks, int64_t bucket_elements,
+                         const std::vector<int>& owners)
+    : whole_(whole_pieces(parameters)), owned_(static_cast<size_t>(ranks)), ranks_(ranks) {
   const int64_t most = std::max<int64_t>(1, bucket_elements / kSumBlock) * kSumBlock;
   std::vector<ParameterPiece> pieces;
   const auto close = [&] {
@@ -48,6 +49,10 @@ ShardLayout::ShardLayout(const std::vector<NamedParameter>& parameters, int rank
     pieces.clear();
   };
   for (auto whole = whole_.rbegin(); whole != whole_.rend(); ++whole) {
+    if (const int owner = owners.empty() ? -1 : owners[whole->parameter]; owner >= 0) {
+      owned_[static_cast<size_t>(owner)].push_back(*whole);
+      continue;
+    }
     for (int64_t begin = 0; begin < whole->end; begin += most) {
       pieces.push_back(
           {.parameter = whole->parameter, .begin = begin, .end = std::min(begin + most, whole->end)});
@@ -64,6 +69,7 @@ std::vector<ParameterPiece> ShardLayout::pieces_of(int rank) const {
     const std::vector<ParameterPiece>& part = bucket.parts[static_cast<size_t>(rank)];
     all.insert(all.end(), part.begin(), part.end());
   }
+  all.insert(all.end(), owned_by(rank).begin(), owned_by(rank).end());
   return all;
 }
 

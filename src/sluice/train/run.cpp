@@ -111,6 +111,7 @@ Divergence Run::diverged(const std::string& what) const {
 // the same happens again.
 std::string Run::origin_of(std::span<const Batch> batches) {
   const Context context{.engine = engine_, .precision = config_.trainer.precision};
+  trainer_.complete_weights();
   std::string origin;
   for (const Batch& batch : batches) {
     const Sequences sequences = Sequences::equal(batch.sequences, batch.length);
@@ -179,6 +180,7 @@ void Run::append_metrics(const nlohmann::ordered_json& line) {
 
 void Run::validate(const RunObserver& observer) {
   if (!validator_) return;
+  trainer_.complete_weights();
   const Validation validation = validator_->validate(engine_, decoder_, state_.step, ranks_);
   if (!std::isfinite(validation.loss))
     throw diverged(fmt::format("validation loss {} is not finite", validation.loss));
@@ -207,6 +209,7 @@ void Run::save() {
   // A checkpoint is never newer than its metrics.
   first([](RunDirectory& directory) { directory.sync_metrics(); });
   const std::filesystem::path target = directory_ != nullptr ? directory_->checkpoint(state_.step) : "";
+  trainer_.complete_weights();
   write_checkpoint(target, trainer_, state_, files_);
   saved_step_ = state_.step;
   first([&](RunDirectory& directory) {

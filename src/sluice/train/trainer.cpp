@@ -31,9 +31,12 @@ Trainer::Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options
       options_(options),
       ranks_(ranks.ranks),
       order_(ranks.order),
-      exchange_(ranks_, decoder.parameters()),
+      exchange_(ranks_, decoder.parameters(), expert_owners(decoder, ranks_, ranks.experts)),
       optimizer_({engine}, decoder.parameters(), options.optimizer,
-                 exchange_.layout().pieces_of(ranks_.rank())) {}
+                 exchange_.layout().pieces_of(ranks_.rank())) {
+  if (ranks.experts == ExpertPlacement::Spread && ranks_.size() > 1 && decoder.config().moe)
+    experts_.emplace(ranks_, decoder);
+}
 
 Context Trainer::context(Tape* tape) const {
   return {
@@ -58,13 +61,13 @@ Trainer::Losses Trainer::losses_of(const Context& context, const Batch& batch,
 // last pass, and what was counted so far would make the loss depend on the order of the passes. None if every
 // pass is judged by itself, or is all there is. Counts are whole numbers, so their sums do not depend on who
 // has which pass.
-std::optional<ExpertLoads> Trainer::loads_of(std::span<const Batch> batches, Packing packing) const {
+std::optional<ExpertLoads> Trainer::loads_of(std::span<const Batch> batches, Packing packing) {
   const ModelConfig& config = decoder_.config();
   const bool is_all = batches.size() == 1 && ranks_.size() == 1;
   if (!config.moe || options_.routers.balance == 0 || options_.routers.over == BalanceOver::Pass || is_all)
     return {};
   ExpertLoads loads(config.layers, config.moe->experts);
-  const RouterTraining counting{.counted = &loads};
+  const RouterTraining counting{.counted = &loads, .spread = spread()};
   for (const Batch& batch : batches) {
     const Context counted = context().with_packing(packing);
     Pass pass = decoder_.begin(counted, Sequences::equal(batch.sequences, batch.length));
@@ -101,8 +104,11 @@ void Trainer::run_passes(const OwnPasses& own, StepResult& result) {
   Stopwatch counting;
   const std::optional<ExpertLoads> loads = loads_of(own.batches, packing);
   result.seconds.forward += counting.lap();
-  const RouterTraining routers{
-      .balance = options_.routers.balance, .z = options_.routers.z, .loads = loads ? &*loads : nullptr};
+  const RouterTraining routers{.balance = options_.routers.balance,
+                               .z = options_.routers.z,
+                               .loads = loads ? &*loads : nullptr,
+                               .spread = spread()};
+  if (experts_) experts_->begin_step(context(), std::ssize(own.batches));
   PassGradients sum = pass_gradients(context(), own.total);
   for (size_t i = 0; i < own.batches.size(); ++i) {
     const Batch& batch = own.batches[i];
@@ -114,11 +120,13 @@ void Trainer::run_passes(const OwnPasses& own, StepResult& result) {
     const double share = static_cast<double>(batch.inputs.size()) / static_cast<double>(own.tokens);
     run_pass(context(&tape).with_packing(packing), batch, {share, routers}, result);
     if (exact) sum.push(own.first + static_cast<int64_t>(i), take_gradients(decoder_.parameters()));
+    if (experts_) experts_->end_pass();
   }
   if (packing == Packing::Keep) decoder_.drop_packed_weights();
   const Stopwatch watch;
   result.rank_seconds = {result.seconds.forward + result.seconds.backward};
   exact ? exchange_.sum_exactly(context(), std::move(sum), own.total) : exchange_.finish_sum();
+  if (experts_) experts_->end_step();
   result.seconds.backward += watch.seconds();
 }
 
@@ -151,6 +159,11 @@ StepResult Trainer::accumulate(const OwnPasses& own) {
   return result;
 }
 
+void Trainer::complete_weights() {
+  if (!is_complete_) exchange_.spread_owned_values();
+  is_complete_ = true;
+}
+
 StepResult Trainer::step(const OwnPasses& own) {
   StepResult result = accumulate(own);
   Stopwatch watch;
@@ -158,6 +171,7 @@ StepResult Trainer::step(const OwnPasses& own) {
   if (result.is_finite()) {
     optimizer_.step(context(), result.rate, result.gradient_norm);
     exchange_.spread_values();
+    is_complete_ = !experts_;
   } else {
     for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};
   }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "sluice/data/packed_sequences.h"
-#include "sluice/dist/gradient_exchange.h"
+#include "sluice/dist/expert_exchange.h"
 #include "sluice/model/decoder.h"
 #include "sluice/nn/expert_loads.h"
 #include "sluice/optim/adamw.h"
@@ -36,6 +36,7 @@ struct TrainerOptions {
 struct TrainerRanks {
   std::reference_wrapper<Ranks> ranks = alone();
   ReduceOrder order = ReduceOrder::Exact;
+  ExpertPlacement experts = ExpertPlacement::Everywhere;  // Spread: all ranks take as many passes of a step
 };
 
 // The passes of a step that this rank takes: those from `first` on, of so many.
@@ -68,7 +69,8 @@ class Trainer {
   Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options, const TrainerRanks& ranks = {});
 
   // One update from one or more batches, whose gradients add up as if they were one. If loss or gradients are
-  // not finite, nothing is changed. Several ranks take it together, and have the same weights afterwards.
+  // not finite, nothing is changed. Several ranks take it together, and have the same weights afterwards, but
+  // for experts that are spread.
   StepResult step(const OwnPasses& own);
   StepResult step(std::span<const Batch> batches) { return step(all_of(batches)); }
 
@@ -76,6 +78,9 @@ class Trainer {
   // each has those of its pieces.
   StepResult accumulate(const OwnPasses& own);
   StepResult accumulate(std::span<const Batch> batches) { return accumulate(all_of(batches)); }
+
+  // Afterwards every rank has all weights, those of spread experts among them.
+  void complete_weights();
 
   ReduceOrder order() const { return order_; }
   Ranks& ranks() const { return ranks_; }
@@ -96,7 +101,8 @@ class Trainer {
     const RouterTraining& routers;
   };
   Losses losses_of(const Context& context, const Batch& batch, const RouterTraining& routers) const;
-  std::optional<ExpertLoads> loads_of(std::span<const Batch> batches, Packing packing) const;
+  std::optional<ExpertLoads> loads_of(std::span<const Batch> batches, Packing packing);
+  SpreadExperts* spread() { return experts_ ? &*experts_ : nullptr; }
   static OwnPasses all_of(std::span<const Batch> batches);
   void run_pass(const Context& context, const Batch& batch, const PassRole& role, StepResult& result);
   void run_passes(const OwnPasses& own, StepResult& result);
@@ -108,6 +114,8 @@ class Trainer {
   Ranks& ranks_;
   ReduceOrder order_;
   GradientExchange exchange_;
+  std::optional<ExpertExchange> experts_;  // of spread experts
+  bool is_complete_ = true;                // this rank has all weights
   std::vector<double> pass_losses_;  // of own passes, weighted: of the tokens, then of routers, in turns
   AdamW optimizer_;
 };

@@ -29,6 +29,21 @@ void check_shares(const TrainingJob& job) {
                    : fmt::format("a larger batch_tokens, or at most {} ranks", sequences)});
 }
 
+// Where experts are spread, ranks take their passes at the same time, and each needs as many.
+void check_equal_shares(const TrainingJob& job) {
+  const RunConfig& config = job.config;
+  if (job.ranks.experts == ExpertPlacement::Everywhere || !config.model.moe) return;
+  const int64_t ranks = job.ranks.ranks.get().size();
+  const bool exact = job.ranks.order == ReduceOrder::Exact;
+  const int64_t shares = config.batch_tokens / (exact ? config.pass_tokens : config.sequence);
+  if (shares % ranks == 0 && config.model.moe->experts >= ranks) return;
+  throw usage_error({.where = fmt::format("{} ranks", ranks),
+                     .what = fmt::format("experts are spread over ranks that have some each and as many {}; "
+                                         "there are {} experts, and a step has {}",
+                                         exact ? "passes" : "sequences", config.model.moe->experts, shares),
+                     .hint = "--experts everywhere takes any number"});
+}
+
 // What all ranks must have alike.
 std::vector<Fingerprint> fingerprints_of(const Engine& engine, const TrainingJob& job) {
   const auto checksums = [](const std::vector<TokenShard>& shards) {
@@ -44,7 +59,8 @@ std::vector<Fingerprint> fingerprints_of(const Engine& engine, const TrainingJob
       {"data", checksums(job.shards)},
       {"validation data", checksums(job.validation)},
       {"--out", job.out.string()},
-      {"--reduce", std::string(name_of(job.ranks.order))}};
+      {"--reduce", std::string(name_of(job.ranks.order))},
+      {"--experts", std::string(name_of(job.ranks.experts))}};
   // Kernels of different sets differ in the last bits; the fast order does not promise them.
   if (job.ranks.order == ReduceOrder::Exact)
     prints.push_back({"instruction set (--isa chooses one, --reduce fast takes any)",
@@ -57,15 +73,20 @@ std::vector<Fingerprint> fingerprints_of(const Engine& engine, const TrainingJob
 void check_ranks(const Engine& engine, const TrainingJob& job) {
   Ranks& ranks = job.ranks.ranks;
   if (ranks.size() == 1) return;
-  together(ranks, [&] { check_shares(job); });
+  together(ranks, [&] {
+    check_shares(job);
+    check_equal_shares(job);
+  });
   check_same_everywhere(ranks, fingerprints_of(engine, job));
 }
 
 void tell_ranks(const Engine& engine, const TrainingJob& job, const JobControl& control) {
   const bool exact = job.ranks.order == ReduceOrder::Exact;
-  control.info("{} ranks, {} threads each here; gradients are added in the {} order{}",
+  const bool spread = job.config.model.moe && job.ranks.experts == ExpertPlacement::Spread;
+  control.info("{} ranks, {} threads each here; gradients are added in the {} order{}{}",
                job.ranks.ranks.get().size(), engine.threads().count(), name_of(job.ranks.order),
-               exact ? ": the same bits for any number of ranks" : "");
+               exact ? ": the same bits for any number of ranks" : "",
+               spread ? "; each rank has some of the experts" : "");
 }
 
 }  // namespace sluice
