@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian or Ubuntu packages Sluice needs; silent and offline when they are all there.
-# --runtime (the default): to build and run the program. --tests: to build and run the tests as well; --slow-tests: the
-# slow ones, too.
+# --runtime (the default): to build and run the program. --tests: to build and run the tests as well, and training over
+# several processes (docs/cluster.md); --slow-tests: the slow ones, too.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libhwy-dev libopenblas-dev nlohmann-json3-dev libcli11-dev libfmt-dev
@@ -11,6 +11,7 @@ case "${1:---runtime}" in
   --runtime) ;;
   --tests | --slow-tests)
     packages+=(libgtest-dev python3) # Python runs an example that calls the library
+    packages+=(libopenmpi-dev openmpi-bin)
     # Other projects find the library, and a package of it is made and installed on a fresh system.
     if [[ $1 == --slow-tests ]]; then packages+=(pkg-config dpkg-dev debootstrap); fi
     # The format check wants exactly this version; where the release has another, the check is skipped.

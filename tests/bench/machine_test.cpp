@@ -28,7 +28,7 @@ TEST(MachineReport, is_one_json_object) {
     "isa": {"chosen": "avx2", "reason": "the best", "available": ["scalar", "avx2"]},
     "amx": {"usable": false, "status": "no tiles"}, "blas": {"library": "OpenBLAS", "core": "Haswell"},
     "threads": {"used": 2, "cores": 4}, "memory": {"total_bytes": 8589934592, "available_bytes": 6442450944},
-    "unpacks": ["gzip", "xz"]})"));
+    "unpacks": ["gzip", "xz"], "mpi": null})"));
 }
 
 TEST(MachineReport, has_the_peaks_if_they_were_measured) {

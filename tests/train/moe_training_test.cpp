@@ -10,19 +10,6 @@
 namespace sluice {
 namespace {
 
-ModelConfig small_experts(GateLayout layout) {
-  ModelConfig config =
-      layout == GateLayout::None ? small_model() : small_model(GateLayout::PackedPerGroup, {{}});
-  config.tied = true;
-  config.moe = {.experts = 6,
-                .experts_per_token = 2,
-                .expert_width = 16,
-                .normalised = true,
-                .shared_width = 8,
-                .sparse_step = 1};
-  return config;
-}
-
 RunConfig expert_run(GateLayout layout, Precision precision = Precision::Bf16) {
   RunConfig config = small_run(precision);
   config.model = small_experts(layout);
@@ -69,15 +56,13 @@ INSTANTIATE_TEST_SUITE_P(Twins, ExpertRuns, testing::Values(GateLayout::None, Ga
                          [](const auto& test) { return test.param == GateLayout::None ? "plain" : "gated"; });
 
 // Gradients of a step's batches, all parameters one after the other.
-std::vector<float> gradients_of(std::span<const Batch> batches, BalanceOver over,
-                                const SumOfLoads& sum = {}) {
+std::vector<float> gradients_of(std::span<const Batch> batches, BalanceOver over) {
   Engine engine({.threads = 1});
   Decoder decoder(small_experts(GateLayout::None));
   decoder.initialise(engine, Random(3), {.std = 0.2});
   // Balance alone would be too small to see beside the loss of tokens.
   Trainer trainer(engine, decoder,
                   {.precision = Precision::F32, .routers = {.balance = 100, .z = 0, .over = over}});
-  if (sum) trainer.share_loads(sum);
   trainer.accumulate(batches);
   std::vector<float> all;
   for (const NamedParameter& named : decoder.parameters()) {
@@ -116,27 +101,6 @@ TEST(RouterBalance, over_a_step_does_not_depend_on_how_it_is_cut_into_passes) {
   const std::vector<float> together = gradients_of({&whole, 1}, BalanceOver::Step);
   EXPECT_LT(relative_difference(together, gradients_of(halves, BalanceOver::Step)), 1e-4);
   EXPECT_GT(relative_difference(together, gradients_of(halves, BalanceOver::Pass)), 1e-2);
-}
-
-// What ranks will do: each has a pass, and the counts of the others are added.
-TEST(RouterBalance, takes_in_the_loads_of_those_who_share_the_step) {
-  const Batch whole = random_batch({.sequences = 4, .length = 8, .vocabulary = 50});
-  const std::vector<Batch> halves = {half_of(whole, 0), half_of(whole, 1)};
-  std::vector<std::vector<int64_t>> counts;
-  for (const Batch& half : halves) {
-    gradients_of({&half, 1}, BalanceOver::Step,
-                 [&](std::span<int64_t> loads) { counts.emplace_back(loads.begin(), loads.end()); });
-  }
-  std::vector<float> sum;
-  for (size_t i = 0; i < 2; ++i) {
-    const auto add_others = [&](std::span<int64_t> loads) {
-      for (size_t e = 0; e < loads.size(); ++e) loads[e] += counts[1 - i][e];
-    };
-    const std::vector<float> mine = gradients_of({&halves[i], 1}, BalanceOver::Step, add_others);
-    sum.resize(mine.size());
-    for (size_t j = 0; j < mine.size(); ++j) sum[j] += mine[j] / 2;
-  }
-  EXPECT_LT(relative_difference(gradients_of({&whole, 1}, BalanceOver::Step), sum), 1e-4);
 }
 
 }  // namespace

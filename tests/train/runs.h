@@ -26,6 +26,20 @@ inline std::filesystem::path write_shard(const TemporaryDirectory& directory) {
   return path;
 }
 
+// A mixture of experts, and its gated twin.
+inline ModelConfig small_experts(GateLayout layout) {
+  ModelConfig config =
+      layout == GateLayout::None ? small_model() : small_model(GateLayout::PackedPerGroup, {{}});
+  config.tied = true;
+  config.moe = {.experts = 6,
+                .experts_per_token = 2,
+                .expert_width = 16,
+                .normalised = true,
+                .shared_width = 8,
+                .sparse_step = 1};
+  return config;
+}
+
 inline RunConfig small_run(Precision precision = Precision::Bf16) {
   RunConfig config;
   config.model = small_model(GateLayout::PackedPerGroup, {{}});
@@ -51,7 +65,7 @@ class Runs : public testing::Test {
                                                                : RunDirectory::create(path, {.config = "{}"});
     sluice::Run run({.engine = engine,
                      .config = config,
-                     .directory = run_directory,
+                     .directory = &run_directory,
                      .shards = {TokenShard(shard_)},
                      .control = control_});
     struct Killed {};

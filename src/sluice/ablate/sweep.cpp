@@ -8,9 +8,11 @@
 
 #include "sluice/ablate/sweep_table.h"
 #include "sluice/base/atomic_file.h"
+#include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file_system.h"
 #include "sluice/base/json_text.h"
+#include "sluice/dist/pieces.h"
 #include "sluice/model/count.h"
 
 namespace sluice {
@@ -60,6 +62,11 @@ RunConfig config_of(const SweepRequest& request, const GridPoint& point, int see
   return config;
 }
 
+// Whether runs may have begun before: in an earlier session, or by another process.
+bool goes_on(const SweepRequest& request) {
+  return request.start != RunStart::New || request.sharing.joins;
+}
+
 // All runs are checked before the first: a bad one at the end costs no hours.
 std::vector<PlannedTraining> plan(const SweepRequest& request, const std::vector<GridPoint>& points) {
   std::vector<PlannedTraining> runs;
@@ -72,7 +79,7 @@ std::vector<PlannedTraining> plan(const SweepRequest& request, const std::vector
                        .shards = request.shards,
                        .out = out,
                        .tokenizer = request.tokenizer,
-                       .start = request.start == RunStart::New ? RunStart::New : RunStart::ResumeOrNew,
+                       .start = goes_on(request) ? RunStart::ResumeOrNew : RunStart::New,
                        .validation = request.validation}});
       check_job(runs.back().job);
     }
@@ -115,6 +122,111 @@ void write(const SweepResult& result, const std::filesystem::path& directory) {
   write_file_atomically(directory / "table.csv", sweep_csv(result));
 }
 
+// A failure if there is something in the directory that no sweep has left.
+void check_holds_nothing_else(const std::filesystem::path& out, const std::filesystem::path& folder) {
+  std::error_code unknown;
+  if (std::filesystem::exists(folder, unknown)) return;
+  try {
+    check_can_fill(out);
+  } catch (const Error&) {
+    if (!std::filesystem::exists(folder, unknown)) throw;  // else another process has just made it
+  }
+}
+
+// Of this sweep; a failure if the directory belongs to another one.
+PieceFolder piece_folder(const SweepRequest& request) {
+  const std::filesystem::path folder = request.out / ".pieces";
+  const bool begins = request.start == RunStart::New && !request.sharing.job.empty();
+  if (begins) check_holds_nothing_else(request.out, folder);
+  if (begins && !begins_or_joins(folder, request.sharing.job)) {
+    throw failure(
+        {.where = request.out.string(), .what = "holds a sweep already", .hint = "--resume goes on with it"});
+  }
+  return PieceFolder(folder);
+}
+
+std::vector<Piece> pieces_of(const std::vector<PlannedTraining>& runs, const std::vector<GridPoint>& points) {
+  std::vector<Piece> pieces;
+  for (const PlannedTraining& run : runs) {
+    pieces.push_back({.name = fmt::format("{}/seed-{}", points[run.variant].name(), run.seed),
+                      .fingerprint = fmt::format("{:08x}", crc32c(run_config_json(run.job.config).dump()))});
+  }
+  return pieces;
+}
+
+class Sweep {
+ public:
+  Sweep(Engine& engine, const SweepRequest& request, const JobControl& control, const SweepObserver& observer)
+      : engine_(engine),
+        request_(request),
+        control_(control),
+        observer_(observer),
+        points_(points_of(request)) {
+    if (!goes_on(request)) check_can_fill(request.out);
+    if (request.sharing.joins) folder_.emplace(piece_folder(request));
+    runs_ = plan(request, points_);
+  }
+
+  SweepResult run() {
+    if (!folder_) return collect(control_, observer_);
+    const bool have_ended =
+        share_pieces(
+            *folder_, pieces_of(runs_, points_), [&](size_t i) { return work(i); }, control_)
+            .has_value();
+    if (!have_ended) return {.variants = {}, .end = RunEnd::Interrupted, .is_elsewhere = true};
+    // One of the processes of a job has the result; of those that came by themselves everyone has.
+    const Piece result{.name = "result", .fingerprint = request_.sharing.job};
+    const std::optional<FileDescriptor> lock = folder_->claim(result);
+    if (!lock) return {.variants = {}, .end = RunEnd::Finished, .is_elsewhere = true};
+    // What others have trained was told by them.
+    JobControl silent = control_;
+    silent.log = nullptr;
+    SweepResult collected = collect(silent, {});
+    if (!request_.sharing.job.empty()) folder_->done(result, "");
+    return collected;
+  }
+
+ private:
+  void tell_begin(size_t i, const SweepObserver& observer) const {
+    if (observer.run_begins)
+      observer.run_begins({i + 1, runs_.size(), points_[runs_[i].variant].name(), runs_[i].seed});
+  }
+
+  std::string work(size_t i) const {
+    tell_begin(i, observer_);
+    train(engine_, runs_[i], control_, observer_);
+    return "";
+  }
+
+  // Trains what is not there yet, and reads what is.
+  SweepResult collect(const JobControl& control, const SweepObserver& observer) const {
+    SweepResult result;
+    for (const GridPoint& point : points_) result.variants.push_back({.point = point});
+    for (size_t i = 0; i < runs_.size() && result.end == RunEnd::Finished; ++i) {
+      SweepVariant& variant = result.variants[runs_[i].variant];
+      variant.parameters = count_parameters(runs_[i].job.config.model).total();
+      if (!is_selected(request_, runs_[i].job)) continue;
+      tell_begin(i, observer);
+      SweepRun run = train(engine_, runs_[i], control, observer);
+      if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
+        result.end = RunEnd::Interrupted;
+      } else {
+        variant.runs.push_back(std::move(run));
+      }
+      if (request_.runs == RunSelection::All) write(result, request_.out);
+    }
+    return result;
+  }
+
+  Engine& engine_;
+  const SweepRequest& request_;
+  const JobControl& control_;
+  const SweepObserver& observer_;
+  std::vector<GridPoint> points_;
+  std::optional<PieceFolder> folder_;  // of a sweep that is shared
+  std::vector<PlannedTraining> runs_;
+};
+
 }  // namespace
 
 std::vector<std::string> changes_of_variant(const std::vector<std::string>& common, const GridPoint& point) {
@@ -128,25 +240,7 @@ std::vector<std::string> changes_of_variant(const std::vector<std::string>& comm
 
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control,
                       const SweepObserver& observer) {
-  const std::vector<GridPoint> points = points_of(request);
-  if (request.start == RunStart::New) check_can_fill(request.out);
-  const std::vector<PlannedTraining> runs = plan(request, points);
-  SweepResult result;
-  for (const GridPoint& point : points) result.variants.push_back({.point = point});
-  for (size_t i = 0; i < runs.size() && result.end == RunEnd::Finished; ++i) {
-    SweepVariant& variant = result.variants[runs[i].variant];
-    variant.parameters = count_parameters(runs[i].job.config.model).total();
-    if (!is_selected(request, runs[i].job)) continue;
-    if (observer.run_begins) observer.run_begins({i + 1, runs.size(), variant.point.name(), runs[i].seed});
-    SweepRun run = train(engine, runs[i], control, observer);
-    if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
-      result.end = RunEnd::Interrupted;
-    } else {
-      variant.runs.push_back(std::move(run));
-    }
-    if (request.runs == RunSelection::All) write(result, request.out);
-  }
-  return result;
+  return Sweep(engine, request, control, observer).run();
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// A sweep: a grid of training runs with several seeds each, one after another. What they say together is in
-// sweep_table.h.
+// A sweep: a grid of training runs with several seeds each, one after another, or shared out over processes.
+// What they say together is in sweep_table.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -28,6 +28,12 @@ struct SweepRequest {
   RunStart start = RunStart::New;           // otherwise runs that are there go on, and others begin
   std::vector<TokenShard> validation = {};  // as TrainingJob has it
   RunSelection runs = RunSelection::All;
+
+  // Other processes work on the same sweep, each on runs that nobody has (dist/pieces.h).
+  struct Sharing {
+    bool joins = false;
+    std::string job = {};  // that began the sweep together; empty: any process may join
+  } sharing = {};
 };
 
 struct SweepRun {
@@ -45,6 +51,7 @@ struct SweepVariant {
 struct SweepResult {
   std::vector<SweepVariant> variants;  // the first is what the others are compared with
   RunEnd end = RunEnd::Finished;       // or Interrupted
+  bool is_elsewhere = false;           // another process has collected the results; there are none here
 };
 
 // Who watches a sweep; called on its thread.
@@ -62,7 +69,8 @@ struct SweepObserver {
 // A seed is trained with every variant before the next begins: a sweep that is stopped has pairs. Every run
 // is checked before the first begins. The files in `out` are written after each run. A run that diverges is a
 // finding about its variant, and the others go on; diverged.txt in its directory keeps the reason, and while
-// that is there, the run is not tried again.
+// that is there, the run is not tried again. If the sweep is shared, each process trains what nobody else does
+// until all runs have ended; one of them then has the result.
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control = {},
                       const SweepObserver& observer = {});
 

@@ -51,6 +51,7 @@ Machine describe_machine(Engine& engine, const MachineRequest& request, const Jo
                   .threads = engine.threads().count(),
                   .cores = usable_cores(),
                   .memory = system_memory()};
+  machine.mpi = request.mpi;
   for (const Compression each : built_in_compressions()) machine.compressions.emplace_back(name_of(each));
   if (request.measure) {
     if (control.log != nullptr)
@@ -74,7 +75,8 @@ nlohmann::ordered_json to_json(const Machine& machine) {
        {{"library", uses_openblas(machine) ? "OpenBLAS" : "scalar twin"}, {"core", machine.blas_core}}},
       {"threads", {{"used", machine.threads}, {"cores", machine.cores}}},
       {"memory", {{"total_bytes", machine.memory.total}, {"available_bytes", machine.memory.available}}},
-      {"unpacks", machine.compressions}};
+      {"unpacks", machine.compressions},
+      {"mpi", machine.mpi.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(machine.mpi)}};
   if (machine.peaks) json["measured"] = to_json(*machine.peaks);
   return json;
 }
@@ -97,6 +99,7 @@ std::string to_text(const Machine& machine) {
   text += line("memory", fmt::format("{}, {} available", gibibytes(machine.memory.total),
                                      gibibytes(machine.memory.available)));
   text += line("unpacks texts", fmt::format("{}", fmt::join(machine.compressions, ", ")));
+  text += line("mpi", machine.mpi.empty() ? "not built in: training runs in one process" : machine.mpi);
   return machine.peaks ? text + to_text(*machine.peaks) : text;
 }
 

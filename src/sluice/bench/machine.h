@@ -14,6 +14,7 @@ namespace sluice::bench {
 
 struct MachineRequest {
   bool measure = false;  // the peaks, too: takes seconds
+  std::string mpi = {};  // the library that the program is built with; empty: none
 };
 
 struct Machine {
@@ -26,6 +27,7 @@ struct Machine {
   int cores = 0;  // granted to this process
   SystemMemory memory = {};
   std::vector<std::string> compressions = {};  // of texts that this build can unpack
+  std::string mpi = {};                        // as the request has it
   std::optional<Peaks> peaks = {};
 };
 

@@ -7,6 +7,7 @@
 #include "sluice/bench/moe.h"
 #include "sluice/bench/neighbour.h"
 #include "sluice/bench/peaks.h"
+#include "sluice/bench/scale.h"
 #include "sluice/bench/table.h"
 #include "sluice/bench/tokenizer.h"
 #include "sluice/bench/train.h"
@@ -54,8 +55,21 @@ RunConfig run_config(const BenchOptions& options, const Session& session, const 
   return options.model.empty() ? make(changes) : load_run_config(options.model, changes);
 }
 
+bench::ScaleRequest scale_request(const BenchOptions& options, const Session& session) {
+  bench::ScaleRequest request{.config = run_config(options, session, bench::reproduction_config),
+                              .repetitions = options.repetitions()};
+  if (options.latency > 0) request.network.latency = options.latency * 1e-6;
+  if (options.bandwidth > 0) request.network.bandwidth = options.bandwidth * 1e9;
+  return request;
+}
+
 void run(const BenchOptions& options, const Session& session) {
   check(options, session.options);
+  if (session.ranks.size() > 1 && options.what != "scale") {
+    throw usage_error({.where = session.launch.by,
+                       .what = fmt::format("bench {} runs in one process", options.what),
+                       .hint = "bench scale takes several"});
+  }
   const JobControl control = job_control(session);
   Engine engine(session.options.engine());
   const auto print_table = [&](const auto& measure) {
@@ -77,6 +91,10 @@ void run(const BenchOptions& options, const Session& session) {
   if (what == "neighbour") {
     return print_result(
         session, bench::measure_neighbour(engine, {config(bench::neighbour_config), repetitions}, control));
+  }
+  if (what == "scale") {
+    return print_result(
+        session, bench::measure_scale(engine, session.ranks, scale_request(options, session), control));
   }
   if (what == "tokenizer") {
     return print_result(session,
@@ -118,8 +136,10 @@ Command bench_command() {
           "OpenBLAS in f32 on the same shape. train takes whole steps on random tokens and counts three "
           "times the arithmetic of the forward pass: products with weights, and attention to earlier "
           "tokens. neighbour takes steps alone and beside a process that keeps one core busy, in turns, "
-          "and tells how much slower the latter are. moe runs 64 experts, 8 for each of 512 tokens, in turns "
-          "with one dense product of as many operations. ablate breaks a model in "
+          "and tells how much slower the latter are. scale, under mpirun, takes steps on 1, 2, 4, ... of the "
+          "ranks, the same batch on all (strong) and as large a one on each (weak), fits a model of the "
+          "messages between them, and predicts steps on other networks. moe runs 64 experts, 8 for each of "
+          "512 tokens, in turns with one dense product of as many operations. ablate breaks a model in "
           "the ways of a plan, all gates, constants, layers and heads, once with runs that share what they "
           "have in common and once with each run on its own. explore asks an explorer on this machine for "
           "views of new prompts of 32, 256 and 1,024 tokens, for comparisons after a gate was moved and for "
@@ -133,11 +153,14 @@ Command bench_command() {
                    "sluice bench ablate path/to/model --dtype bf16 --layers-only --naive-runs 4",
                    "sluice bench explore path/to/model", "sluice bench train --json",
                    "sluice bench train tiny-elementwise --set batch_tokens=8192",
-                   "sluice bench neighbour --json", "sluice bench tokenizer path/to/model --data wiki.txt"},
+                   "sluice bench neighbour --json",
+                   "mpirun -n 2 sluice bench scale --threads 1 --latency 2 --bandwidth 12.5",
+                   "sluice bench tokenizer path/to/model --data wiki.txt"},
       .dtype = {.text = "Compute in f32 or bf16, for prefill, decode, look and explore also int8 (default: "
                         "bf16 in gemm, "
-                        "attention, ops, moe, train and neighbour, else f32)",
+                        "attention, ops, moe, train, scale and neighbour, else f32)",
                 .words = {"f32", "bf16", "int8"}},
+      .processes = Processes::Ranks,
       .declare = [](Options& options) -> Action {
         auto target = std::make_shared<BenchOptions>();
         declare(options, *target);

@@ -9,7 +9,7 @@
 namespace sluice::cli {
 namespace {
 
-enum class Takes { Model, Weights, Config, Tokens, Repeat, Data, Shape, Plan };
+enum class Takes { Model, Weights, Config, Tokens, Repeat, Data, Shape, Plan, Network };
 
 struct Part {
   const char* name;
@@ -35,6 +35,7 @@ const std::vector<Part> kParts = {
     {"explore", "what somebody at the explorer waits for", {Takes::Model, Takes::Weights, Takes::Repeat}},
     {"train", "whole steps", {Takes::Config, Takes::Repeat}},
     {"neighbour", "training beside a busy process", {Takes::Config, Takes::Repeat}},
+    {"scale", "training on several ranks", {Takes::Config, Takes::Repeat, Takes::Network}},
     {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
 
 const Part& part_of(const BenchOptions& options) {
@@ -73,9 +74,10 @@ void declare(Options& options, BenchOptions& target) {
   options.argument(
       {.name = "MODEL",
        .value = "",
-       .text = "A model directory, or a run's; for tokenizer its file; for train and neighbour a run's "
-               "configuration (default: the 51M reproduction, 8 x 512 tokens, and a tiny "
-               "model, 16 x 128)"},
+       .text =
+           "A model directory, or a run's; for tokenizer its file; for train, scale and neighbour a run's "
+           "configuration (default: the 51M reproduction, 8 x 512 tokens, and for neighbour a tiny "
+           "model, 16 x 128)"},
       Presence::Optional, target.model);
   options.integer(
       {.name = "--tokens",
@@ -115,6 +117,18 @@ void declare(Options& options, BenchOptions& target) {
   options.flag("--layers-only", target.layers_only, "Break each layer, and nothing else (ablate)");
   options.repeated({.name = "--set", .value = "A.B=V", .text = "Change a value of that configuration"},
                    target.changes);
+  options.number({.name = "--latency",
+                  .value = "US",
+                  .text = "Of a message, in microseconds, on the network to predict for (scale, default: 2)",
+                  .low = 0.001,
+                  .high = 1e6},
+                 target.latency);
+  options.number({.name = "--bandwidth",
+                  .value = "GB/S",
+                  .text = "Of a node on that network, in GB/s (scale, default: 12.5)",
+                  .low = 0.001,
+                  .high = 1e6},
+                 target.bandwidth);
   target.weights.declare(options);
 }
 
@@ -136,6 +150,8 @@ void check(const BenchOptions& options, const CommonOptions& common) {
   refuse_unless(takes(Takes::Plan), options.chunks.has_value(), "--chunks");
   refuse_unless(takes(Takes::Plan), options.naive_runs.has_value(), "--naive-runs");
   refuse_unless(takes(Takes::Plan), options.layers_only, "--layers-only");
+  refuse_unless(takes(Takes::Network), options.latency > 0, "--latency");
+  refuse_unless(takes(Takes::Network), options.bandwidth > 0, "--bandwidth");
   if (options.model.empty() && takes(Takes::Model)) {
     throw usage_error(
         {.where = where, .what = "a model is missing", .hint = "sluice init makes one with random weights"});

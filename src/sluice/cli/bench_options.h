@@ -16,6 +16,7 @@ struct BenchOptions {
   std::vector<std::string> data, shapes, changes;
   std::optional<std::int64_t> tokens, repeat, chunks, naive_runs;
   bool layers_only = false;
+  double latency = 0, bandwidth = 0;  // microseconds, GB/s; 0: not given
   NonFiniteOption weights;
 
   int repetitions() const { return static_cast<int>(repeat.value_or(5)); }

@@ -9,6 +9,8 @@
 
 #include "sluice/base/log.h"
 #include "sluice/cli/options.h"
+#include "sluice/dist/launch.h"
+#include "sluice/dist/ranks.h"
 #include "sluice/ops/engine.h"
 
 namespace sluice::cli {
@@ -27,12 +29,21 @@ struct CommonOptions {
 // What a command runs with.
 struct Session {
   const CommonOptions& options;
-  std::ostream& out;              // results
-  Log& log;                       // everything else
+  std::ostream& out;              // results; of other ranks than the first they go nowhere
+  Log& log;                       // everything else; likewise
   std::string command_line = {};  // as one would type it again, for reports
+  Ranks& ranks = alone();         // of a command that takes several together
+  Launch launch = {};             // of a command that shares out pieces
 };
 
 using Action = std::function<void(const Session&)>;
+
+// What a command makes of several processes that mpirun or srun has started.
+enum class Processes {
+  One,    // it refuses them: each would do the same
+  Ranks,  // they work together, by MPI
+  Pieces  // each takes pieces of the work that nobody has taken; no MPI is needed
+};
 
 struct Command {
   std::string name;
@@ -46,6 +57,7 @@ struct Command {
     std::vector<std::string> words = {"f32", "bf16"};
   };
   Dtype dtype = {};
+  Processes processes = Processes::One;
 
   // Adds the command's own options; the action runs after they are parsed.
   std::function<Action(Options&)> declare;

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <ostream>
+#include <streambuf>
+#include <thread>
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
 #include "sluice/base/suggest.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
+#include "sluice/dist/mpi/mpi_ranks.h"
 
 namespace sluice::cli {
 namespace {
@@ -45,7 +48,44 @@ std::string command_line_of(const std::vector<std::string>& arguments) {
   return line;
 }
 
-void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& messages) {
+// Takes everything and keeps nothing.
+class NullBuffer final : public std::streambuf {
+  int_type overflow(int_type character) override { return traits_type::not_eof(character); }
+  std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
+};
+
+// The processes of this job, as far as it has several.
+struct Group {
+  Launch launch = launch_of_process();
+  std::unique_ptr<Ranks> ranks = {};  // none before MPI has started, or if it is not needed
+
+  bool is_first() const { return launch.rank == 0; }
+};
+
+// Joins the others, if the command works together with them.
+void join(Group& group, const DeclaredCommand& declared, Log& errors) {
+  if (group.launch.size == 1) return;
+  if (declared.command.processes == Processes::One) {
+    throw usage_error({.where = group.launch.by,
+                       .what = fmt::format("{} runs in one process", declared.command.name),
+                       .hint = "train and bench scale take several together, sweep shares out its runs"});
+  }
+  if (declared.common->threads == 0) {
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    declared.common->threads = threads_per_process(group.launch, usable_cores(), cores);
+  }
+  if (declared.command.processes == Processes::Ranks) group.ranks = start_mpi(group.launch, errors);
+}
+
+struct Streams {
+  std::ostream& out;
+  std::ostream& nowhere;
+  std::ostream& messages;
+};
+
+void dispatch(const std::vector<std::string>& arguments, const Streams& streams, Group& group, Log& errors) {
+  // What is the same from every process is told by the first.
+  std::ostream& out = group.is_first() ? streams.out : streams.nowhere;
   if (arguments.empty()) {
     throw usage_error({.what = "no command given", .hint = "sluice help lists the commands"});
   }
@@ -66,27 +106,61 @@ void dispatch(const std::vector<std::string>& arguments, std::ostream& out, std:
   }
   // A set that cannot run is refused even by commands that compute nothing.
   if (!declared.common->isa.empty()) choose_isa(detect_cpu(), declared.common->engine().isa);
-  Log log(declared.common->quiet ? LogLevel::Quiet : LogLevel::Normal, messages);
-  declared.action({*declared.common, out, log, command_line_of(arguments)});
+  join(group, declared, errors);
+  const bool is_quiet = declared.common->quiet || (group.ranks && !group.ranks->is_first());
+  Log log(is_quiet ? LogLevel::Quiet : LogLevel::Normal, streams.messages);
+  const bool tells = declared.command.processes == Processes::Pieces;  // whoever has the result
+  declared.action({*declared.common, tells ? streams.out : out, log, command_line_of(arguments),
+                   group.ranks ? *group.ranks : alone(), group.launch});
+}
+
+// An error as the caller of the program sees it.
+struct Failure {
+  int exit_code = 0;  // 0: none
+  std::string line = {};
+};
+
+Failure attempt(const std::vector<std::string>& arguments, const Streams& streams, Group& group,
+                Log& errors) {
+  try {
+    dispatch(arguments, streams, group, errors);
+    if (!streams.out.flush()) throw failure({.where = "standard output", .what = "cannot write the result"});
+    return {};
+  } catch (const Error& error) {
+    return {error.exit_code(), error.what()};
+  } catch (const AssertionError& error) {
+    return {1, fmt::format("a bug in sluice, please report it: {}", error.what())};
+  } catch (const std::exception& error) {
+    return {1, error.what()};
+  }
+}
+
+// Every rank ends here. An error of all is told once; one that the others know nothing about ends them, too.
+void end_ranks(Ranks& ranks, const Failure& failure, Log& errors) {
+  const Ranks::Ending ending = ranks.end(failure.line);
+  if (failure.exit_code == 0) return;
+  const std::string who = ranks.is_first() ? "" : ranks.name_of(ranks.rank()) + ": ";
+  if (ending.tells) errors.error("{}{}", who, failure.line);
+  if (ending.others_go_on) ranks.abandon(failure.exit_code);
 }
 
 }  // namespace
 
 int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& messages) {
-  Log log(LogLevel::Quiet, messages);
-  try {
-    dispatch(arguments, out, messages);
-    if (!out.flush()) throw failure({.where = "standard output", .what = "cannot write the result"});
-    return 0;
-  } catch (const Error& error) {
-    log.error("{}", error.what());
-    return error.exit_code();
-  } catch (const AssertionError& error) {
-    log.error("a bug in sluice, please report it: {}", error.what());
-  } catch (const std::exception& error) {
-    log.error("{}", error.what());
+  Log errors(LogLevel::Quiet, messages);
+  Group group;
+  NullBuffer swallows;
+  std::ostream nowhere(&swallows);
+  const Failure failure = attempt(arguments, {out, nowhere, messages}, group, errors);
+  if (group.ranks) {
+    end_ranks(*group.ranks, failure, errors);
+  } else if (failure.exit_code != 0) {
+    // What is wrong with the command line is wrong for all.
+    const bool is_told_by_first =
+        failure.exit_code == static_cast<int>(ErrorKind::Usage) && !group.is_first();
+    if (!is_told_by_first) errors.error("{}", failure.line);
   }
-  return static_cast<int>(ErrorKind::Failed);
+  return failure.exit_code;
 }
 
 }  // namespace sluice::cli

@@ -13,7 +13,7 @@ namespace {
 struct SweepOptions : TrainingOptions {
   std::vector<std::string> vary;
   int seeds = 3;
-  bool resume = false;
+  bool resume = false, join = false;
 };
 
 std::vector<GridAxis> axes_of(const SweepOptions& request, const Session& session) {
@@ -30,6 +30,7 @@ SweepResult sweep(const SweepRequest& request, const Session& session) {
   Engine engine(session.options.engine());
   TrainingDisplay display(engine, session.log);
   SweepResult result = run_sweep(engine, request, training_control(session), display.sweep_observer());
+  if (result.is_elsewhere) return result;
   write_sweep_report(result, request, report_header(engine, session.command_line));
   return result;
 }
@@ -44,11 +45,15 @@ void run(const SweepOptions& request, const Session& session) {
                                     .out = request.out,
                                     .tokenizer = request.tokenizer,
                                     .start = request.resume ? RunStart::ResumeOrNew : RunStart::New,
-                                    .validation = request.open(request.validation, session)},
+                                    .validation = request.open(request.validation, session),
+                                    .sharing = {.joins = request.join || session.launch.size > 1,
+                                                .job = request.join ? "" : session.launch.job}},
                                    session);
-  print_result(session, result);
+  if (!result.is_elsewhere) print_result(session, result);
   if (result.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted, {.what = "the sweep was stopped", .hint = "--resume goes on"});
+  if (result.is_elsewhere)
+    return session.log.info("all runs have ended; another process of the sweep has the result");
   session.log.info("the report is in {0}/report.html, the runs in {0}/table.csv", request.out);
 }
 
@@ -68,6 +73,10 @@ Action declare_sweep(Options& options) {
   request->declare(options, {.out = "Where the runs and the table go",
                              .changes = "Change a value of the configuration for all"});
   options.flag("--resume", request->resume, "Go on where the sweep in --out stopped, or with a larger one");
+  options.flag(
+      "--join", request->join,
+      "Share the runs with other processes, which are started with the same options at any time and on "
+      "any machine that sees --out");
   return [request](const Session& session) { run(*request, session); };
 }
 
@@ -82,10 +91,13 @@ Command sweep_command() {
           "own, and prints validation loss with its 95 % interval over the seeds, sink, activation, gates "
           "and "
           "spikes; report.html has them with curves, table.csv has the runs. A run that diverges is counted. "
-          "Ctrl-C saves; --resume goes on, and takes more values or seeds than before.",
+          "Ctrl-C saves; --resume goes on, and takes more values or seeds than before. mpirun or srun shares "
+          "the "
+          "runs out over processes; what one that dies had begun, another takes up.",
       .examples = {"sluice sweep tiny-baseline --data text.tokens --tokenizer tokenizer.json --out sweep "
                    "--vary model=tiny-baseline,tiny-elementwise --vary schedule.peak=1e-3,3e-3 --seeds 3"},
       .dtype = {.text = "Products in bf16 or f32 (default: as configured)", .words = {"f32", "bf16"}},
+      .processes = Processes::Pieces,
       .declare = declare_sweep};
 }
 

@@ -18,16 +18,21 @@ BatchLoader::BatchLoader(PackedSequences sequences, const Options& options)
   SLUICE_ASSERT(options.batch > 0, "BatchLoader: batch of {}", options.batch);
 }
 
-Batch BatchLoader::next() {
+Batch BatchLoader::next(int64_t sequences) {
   LoaderPosition at = position_;
   std::vector<int64_t> indices;
-  for (int64_t i = 0; i < options_.batch; ++i) {
+  for (int64_t i = 0; i < sequences; ++i) {
     indices.push_back(sequence_at(at));
     if (++at.index == sequences_.count()) at = {.epoch = at.epoch + 1, .index = 0};
   }
   Batch batch = sequences_.batch(indices);
   position_ = at;
   return batch;
+}
+
+void BatchLoader::skip(int64_t sequences) {
+  const int64_t index = position_.index + sequences;
+  position_ = {.epoch = position_.epoch + index / sequences_.count(), .index = index % sequences_.count()};
 }
 
 void BatchLoader::seek(LoaderPosition position) {

@@ -27,7 +27,11 @@ class BatchLoader {
   const PackedSequences& sequences() const { return sequences_; }
 
   // Always of the size asked for: a batch may end one epoch and begin the next.
-  Batch next();
+  Batch next() { return next(options_.batch); }
+  Batch next(int64_t sequences);
+
+  // Leaves out as many sequences: others have them.
+  void skip(int64_t sequences);
 
   LoaderPosition position() const { return position_; }
 

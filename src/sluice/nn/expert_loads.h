@@ -36,6 +36,8 @@ class ExpertLoads {
   std::vector<int64_t> counts_;
 };
 
+class SpreadExperts;  // nn/spread_experts.h
+
 // What training asks of the routers in one pass. The values are the caller's and outlive the pass with its
 // gradients.
 struct RouterTraining {
@@ -45,6 +47,8 @@ struct RouterTraining {
   const ExpertLoads* loads = nullptr;
   // The choices of the pass are added to these; none: nobody counts.
   ExpertLoads* counted = nullptr;
+  // Who asks other ranks for their experts; none: all are here.
+  SpreadExperts* spread = nullptr;
 };
 
 }  // namespace sluice

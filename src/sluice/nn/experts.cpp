@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sluice/nn/expert_loads.h"
+#include "sluice/nn/spread_experts.h"
 #include "sluice/nn/tap_points.h"
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/gate.h"
@@ -69,9 +70,10 @@ LayerCounts Experts::counts() const {
   return counts;
 }
 
-ExpertWeights Experts::weights(const Context& context) const {
+ExpertWeights Experts::weights(const Context& context, Range experts) const {
   ExpertWeights weights;
-  for (const Perceptron& expert : experts_) {
+  for (int64_t e = experts.begin; e < experts.end; ++e) {
+    const Perceptron& expert = experts_[static_cast<size_t>(e)];
     weights.gate.push_back(weight_of(context, expert.gate.weight));
     weights.up.push_back(weight_of(context, expert.up.weight));
     weights.down.push_back(weight_of(context, expert.down.weight));
@@ -81,7 +83,11 @@ ExpertWeights Experts::weights(const Context& context) const {
 
 Var Experts::routed(const Context& context, const Var& x, const Routed& to, const ExpertChoice& choice,
                     const LayerCall& call) const {
-  const Var outputs = expert_mlps(context, x, to.rows, weights(context));
+  SpreadExperts* spread = call.pass.routers == nullptr ? nullptr : call.pass.routers->spread;
+  const auto weights_of = [this](const Context& of, Range experts) { return weights(of, experts); };
+  const Var outputs = spread == nullptr
+                          ? expert_mlps(context, x, to.rows, weights(context, {0, shape_.experts}))
+                          : spread->mlps(context, x, to.rows, weights_of);
   return combine_experts(context, tapped_outputs(context, call.layer, outputs, to.rows), choice.weights,
                          to.rows);
 }

@@ -33,7 +33,7 @@ class Experts : public FeedForward {
     const ExpertRows& rows;
   };
 
-  ExpertWeights weights(const Context& context) const;
+  ExpertWeights weights(const Context& context, Range experts) const;
   Var routed(const Context& context, const Var& x, const Routed& to, const ExpertChoice& choice,
              const LayerCall& call) const;
   Var shared(const Context& context, const Var& x, int64_t layer) const;

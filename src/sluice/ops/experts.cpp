@@ -25,8 +25,8 @@ void add_row(const Kernels<T>& kernels, Output output, T factor, const T* x, std
 
 // Sum over the rows of each token, with these weights or, if there are none, with ones.
 template <class T>
-void add_rows_of_tokens(const Context& context, const Tensor& rows, const T* weights, const Tensor& places,
-                        const Destination& to) {
+void add_weighted_rows(const Context& context, const Tensor& rows, const T* weights, const Tensor& places,
+                       const Destination& to) {
   const int64_t k = places.cols(), width = rows.cols();
   context.threads().split(places.rows(), kRowsAtOnce, [&](Range tokens) {
     for (int64_t t = tokens.begin; t < tokens.end; ++t) {
@@ -63,7 +63,7 @@ void backward_of_layer(const GroupedLayers& saved, const std::vector<Weight>& we
     if (saved.places.defined()) {
       const Tensor& x = saved.input->unsorted();
       const Destination dx = gradients.target(saved.slot, x.shape(), x.dtype());
-      add_rows_of_tokens<T>(context, drows, nullptr, saved.places, dx);
+      add_weighted_rows<T>(context, drows, nullptr, saved.places, dx);
     } else {
       gradients.add(saved.slot, std::move(drows));
     }
@@ -90,20 +90,19 @@ Var grouped_linear(const Context& context, const GroupedLayers& layers, const st
 }
 
 // Without a tape and in bf16, what lies between the products exists only as packed operands.
-bool fits_expert_tiles(const Context& context, const ExpertRows& rows, const ExpertWeights& weights) {
+bool fits_expert_tiles(const Context& context, int64_t tokens, const ExpertWeights& weights) {
   const auto on_tiles = [&](const std::vector<Weight>& each) {
     return std::ranges::all_of(each, [&](const Weight& weight) {
       return product_path(context, weight, kFewRows) == ProductPath::Tiles;
     });
   };
-  return context.tape == nullptr && rows.token_count() >= kFewRows && on_tiles(weights.gate) &&
-         on_tiles(weights.up) && on_tiles(weights.down);
+  return context.tape == nullptr && tokens >= kFewRows && on_tiles(weights.gate) && on_tiles(weights.up) &&
+         on_tiles(weights.down);
 }
 
-Tensor experts_on_tiles(const Context& context, const Tensor& x, const ExpertRows& rows,
-                        const ExpertWeights& weights) {
-  const RowGroups& groups = rows.groups;
-  const PackedGroups packed = gathered_groups(context, x, rows.tokens, groups);
+Tensor experts_on_tiles(const Context& context, GroupedInput& x, const ExpertWeights& weights) {
+  const RowGroups& groups = x.groups();
+  const PackedGroups& packed = x.packed(context);
   const PackedGroups h = multiply_swiglu_groups(context, packed, groups,
                                                 GroupWeights(context, weights.gate, Transpose::Yes, groups),
                                                 GroupWeights(context, weights.up, Transpose::Yes, groups));
@@ -137,6 +136,21 @@ Tensor collect_rows(const Context& context, const Tensor& all, const ExpertRows&
   const Tensor rows = context.empty({order.groups.total(), all.shape()[2]}, all.dtype());
   copy_rows(rows, all, order, Direction::Collect);
   return rows;
+}
+
+// Of an input that both layers share, whose gradients go to a place for each.
+Var perceptrons(const Context& context, const GroupedLayers& for_gate, const GroupedLayers& for_up,
+                const ExpertWeights& weights) {
+  const Var gate = grouped_linear(context, for_gate, weights.gate);
+  const Var up = grouped_linear(context, for_up, weights.up);
+  for_gate.input->drop_forms();
+  const Var h = swiglu(context, gate, up);
+  const GroupedLayers second{.input = std::make_shared<GroupedInput>(h.value(), for_gate.input->groups()),
+                             .slot = h.slot(),
+                             .places = {}};
+  const Var y = grouped_linear(context, second, weights.down);
+  second.input->drop_forms();
+  return y;
 }
 
 struct CombineSaved {
@@ -174,20 +188,30 @@ void backward_of_combine(const CombineSaved& saved, Gradients& gradients) {
 Var expert_mlps(const Context& context, const Var& x, const ExpertRows& rows, const ExpertWeights& weights) {
   SLUICE_ASSERT(x.rows() == rows.token_count(), "experts: {} rows of {} tokens", x.rows(),
                 rows.token_count());
-  if (fits_expert_tiles(context, rows, weights))
-    return Var(experts_on_tiles(context, x.value(), rows, weights));
-  const GroupedLayers first{.input = std::make_shared<GroupedInput>(x.value(), rows.groups, rows.tokens),
-                            .slot = x.slot(),
-                            .places = rows.places};
-  const Var gate = grouped_linear(context, first, weights.gate);
-  const Var up = grouped_linear(context, first, weights.up);
-  first.input->drop_forms();
-  const Var h = swiglu(context, gate, up);
-  const GroupedLayers second{
-      .input = std::make_shared<GroupedInput>(h.value(), rows.groups), .slot = h.slot(), .places = {}};
-  const Var y = grouped_linear(context, second, weights.down);
-  second.input->drop_forms();
-  return y;
+  const auto input = std::make_shared<GroupedInput>(x.value(), rows.groups, rows.tokens);
+  if (fits_expert_tiles(context, rows.token_count(), weights))
+    return Var(experts_on_tiles(context, *input, weights));
+  const GroupedLayers both{.input = input, .slot = x.slot(), .places = rows.places};
+  return perceptrons(context, both, both, weights);
+}
+
+Var expert_mlps(const Context& context, const SortedInput& x, const SortedRows& rows,
+                const ExpertWeights& weights) {
+  const Tensor& values = x.for_gate.value();
+  SLUICE_ASSERT(values.rows() == rows.groups.total() && x.for_up.value().shares_elements(values),
+                "experts: {} sorted rows of {}", values.rows(), rows.groups.total());
+  const auto input = std::make_shared<GroupedInput>(values, rows.groups);
+  if (fits_expert_tiles(context, rows.tokens, weights))
+    return Var(experts_on_tiles(context, *input, weights));
+  return perceptrons(context, {.input = input, .slot = x.for_gate.slot(), .places = {}},
+                     {.input = input, .slot = x.for_up.slot(), .places = {}}, weights);
+}
+
+void add_rows_of_tokens(const Context& context, const Tensor& rows, const Tensor& places,
+                        const Destination& to) {
+  with_compute_type("experts", rows.dtype(), [&](auto zero) {
+    add_weighted_rows<decltype(zero)>(context, rows, nullptr, places, to);
+  });
 }
 
 Var combine_experts(const Context& context, const Var& outputs, const Var& weights, const ExpertRows& rows) {
@@ -197,8 +221,8 @@ Var combine_experts(const Context& context, const Var& outputs, const Var& weigh
   const Tensor y = context.empty({rows.token_count(), outputs.cols()}, outputs.dtype());
   with_compute_type("combine_experts", y.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    add_rows_of_tokens<T>(context, outputs.value(), weights.value().data<T>(), rows.places,
-                          {y, Output::Overwrite});
+    add_weighted_rows<T>(context, outputs.value(), weights.value().data<T>(), rows.places,
+                         {y, Output::Overwrite});
   });
   const CombineSaved saved{outputs, weights, rows.places};
   return result(context, y, {outputs.slot(), weights.slot()}, [saved](Gradients& gradients) {

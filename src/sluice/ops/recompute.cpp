@@ -20,6 +20,7 @@ void replay(BlockSaved& saved, Gradients& gradients) {
   std::vector<Tape::Seed> seeds;
   for (size_t i = 0; i < results.size(); ++i)
     seeds.push_back({results[i], std::exchange(saved.arrived[i], {})});
+  gradients.share_listener(inner);
   inner.backward(gradients.context(), std::move(seeds));
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!leaves[i].wants_gradient()) continue;

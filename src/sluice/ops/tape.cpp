@@ -52,6 +52,13 @@ Tensor Gradients::accumulator(Slot slot, const Shape& shape, DType dtype) {
   return made.tensor;
 }
 
+void Gradients::share_listener(Tape& inner) const {
+  if (!tape_.listener_) return;
+  inner.listener_ = [&outer = tape_](const Parameter& parameter) {
+    if (!outer.watches(parameter)) outer.listener_(parameter);
+  };
+}
+
 Var Tape::leaf(Tensor value) {
   return append(std::move(value), {});
 }
@@ -95,14 +102,33 @@ void Tape::backward(const Context& context, std::vector<Seed> seeds) {
   seeds.clear();
   played_ = true;
   for (size_t i = end; i-- > 0;) {
-    // Taken out of the tape: dropping them at the end of the round frees what only this step needed.
-    const BackwardFunction play = std::exchange(nodes_[i].backward, nullptr);
-    if (!play) continue;
-    const Tensor dy = std::exchange(nodes_[i].grad, {});
-    if (!dy.defined()) continue;
-    Gradients gradients(silent, *this, dy);
-    play(gradients);
+    play(silent, i);
+    if (listener_) tell_if_complete(i);
   }
+}
+
+void Tape::play(const Context& silent, size_t node) {
+  // Taken out of the tape: dropping them at the end frees what only this step needed.
+  const BackwardFunction backward = std::exchange(nodes_[node].backward, nullptr);
+  if (!backward) return;
+  const Tensor dy = std::exchange(nodes_[node].grad, {});
+  if (!dy.defined()) return;
+  Gradients gradients(silent, *this, dy);
+  backward(gradients);
+}
+
+// What uses a parameter stands behind the node that watches it: when the first such node is passed, all uses
+// have been played.
+void Tape::tell_if_complete(size_t node) const {
+  const Parameter* parameter = nodes_[node].parameter;
+  if (parameter == nullptr) return;
+  const auto before = nodes_.begin() + static_cast<std::ptrdiff_t>(node);
+  if (std::none_of(nodes_.begin(), before, [&](const Node& each) { return each.parameter == parameter; }))
+    listener_(*parameter);
+}
+
+bool Tape::watches(const Parameter& parameter) const {
+  return std::ranges::any_of(nodes_, [&](const Node& node) { return node.parameter == &parameter; });
 }
 
 void Tape::backward(const Context& context, const Var& loss) {

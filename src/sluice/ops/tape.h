@@ -82,6 +82,9 @@ class Gradients {
   // Like target, but zeroed on first use, for kernels that only ever add.
   Tensor accumulator(Slot slot, const Shape& shape, DType dtype);
 
+  // Who listens to this tape listens to one that is played inside it, too.
+  void share_listener(Tape& inner) const;
+
  private:
   const Context& context_;
   Tape& tape_;
@@ -96,7 +99,11 @@ enum class ParameterGradients { Wanted, None };
 
 class Tape {
  public:
+  // Told of a parameter when the tape will add nothing more to its gradient.
+  using Listener = std::function<void(const Parameter&)>;
+
   explicit Tape(ParameterGradients parameters = ParameterGradients::Wanted) : parameters_(parameters) {}
+  explicit Tape(Listener listener) : listener_(std::move(listener)) {}
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
@@ -134,9 +141,13 @@ class Tape {
 
   Var append(Tensor value, Node node);
   Tensor& grad_of(Slot slot);
+  bool watches(const Parameter& parameter) const;
+  void play(const Context& silent, size_t node);
+  void tell_if_complete(size_t node) const;
 
-  ParameterGradients parameters_;
+  ParameterGradients parameters_ = ParameterGradients::Wanted;
   std::vector<Node> nodes_;
+  Listener listener_;
   bool played_ = false;
 };
 

@@ -13,24 +13,45 @@ struct AdamWOptions {
   double max_norm = 1.0;      // of all gradients together; 0: no clipping
 };
 
+// Elements [begin, end) of a parameter, which is told by its place in a list.
+struct ParameterPiece {
+  size_t parameter = 0;
+  int64_t begin = 0, end = 0;
+
+  int64_t count() const { return end - begin; }
+  bool operator==(const ParameterPiece&) const = default;
+};
+
+// Every parameter as one piece.
+std::vector<ParameterPiece> whole_pieces(const std::vector<NamedParameter>& parameters);
+
 class AdamW {
  public:
-  // What it remembers of one parameter; in the order of the list.
+  // What it remembers of one piece; in the order of the pieces.
   struct Moments {
-    Tensor first, second;  // F32, of the parameter's shape
+    Tensor first, second;  // F32; of the parameter's shape, or a row if it is a part of one
   };
 
-  // The parameters must outlive it. A parameter's role decides whether it decays.
-  AdamW(const Context& context, std::vector<NamedParameter> parameters, const AdamWOptions& options);
+  // The parameters must outlive it. A parameter's role decides whether it decays. It updates the pieces
+  // alone, which begin at a multiple of kSumBlock: others have the rest.
+  AdamW(const Context& context, std::vector<NamedParameter> parameters, const AdamWOptions& options,
+        std::vector<ParameterPiece> pieces);
+  AdamW(const Context& context, const std::vector<NamedParameter>& parameters, const AdamWOptions& options)
+      : AdamW(context, parameters, options, whole_pieces(parameters)) {}
 
-  // The norm of all gradients together; not finite if one of them is not.
+  // The norm of the gradients of its pieces together; not finite if one of them is not.
   double gradient_norm(const Context& context) const;
 
-  // Takes a step with a norm that gradient_norm() gave, and clears the gradients. A parameter without a
-  // gradient stays as it is.
+  // What the norm is made of: sums of squares of blocks of kSumBlock elements, piece after piece. 0 where
+  // there is no gradient.
+  std::vector<float> square_sums(const Context& context) const;
+
+  // Takes a step with a norm that gradient_norm() gave, and clears the gradients of all parameters. A
+  // parameter without a gradient stays as it is.
   void step(const Context& context, double rate, double norm);
 
   int64_t steps() const { return steps_; }
+  const std::vector<ParameterPiece>& pieces() const { return pieces_; }
   const std::vector<Moments>& moments() const { return moments_; }
 
   // Continues from what steps() and moments() gave when a run was saved.
@@ -39,8 +60,12 @@ class AdamW {
  private:
   std::vector<NamedParameter> parameters_;
   AdamWOptions options_;
+  std::vector<ParameterPiece> pieces_;
   std::vector<Moments> moments_;
   int64_t steps_ = 0;
 };
+
+// Of sums of squares of all blocks, parameter after parameter: the same bits whoever computed which.
+double norm_of(const std::vector<float>& square_sums, const std::vector<NamedParameter>& parameters);
 
 }  // namespace sluice

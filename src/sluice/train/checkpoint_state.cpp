@@ -8,6 +8,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "sluice/base/json.h"
+#include "sluice/dist/moment_exchange.h"
 #include "sluice/io/elements.h"
 #include "sluice/model/checkpoint.h"
 #include "sluice/model/checkpoint_writer.h"
@@ -19,32 +20,26 @@ constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kState = "state.json";
 constexpr const char* kOwnChecksum = "own_checksum";
 
+// Every tensor of the optimiser in the order of its file, and how to get hold of it: on all ranks in the same
+// order.
 std::vector<TensorOutput> optimizer_tensors(Trainer& trainer) {
+  const auto exchange =
+      std::make_shared<MomentExchange>(trainer.context(), trainer.ranks(), trainer.layout());
   std::vector<TensorOutput> outputs;
   const auto& parameters = trainer.decoder().parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::string& name = parameters[i].parameter->name;
-    outputs.push_back(tensor_output("first." + name, trainer.optimizer().moments()[i].first));
-    outputs.push_back(tensor_output("second." + name, trainer.optimizer().moments()[i].second));
+    const auto add = [&](const char* prefix, Moment which) {
+      outputs.push_back({prefix + parameters[i].parameter->name,
+                         {StoredType::F32, parameters[i].shape},
+                         [exchange, &trainer, i, which] {
+                           return exchange->gather(trainer.optimizer(), trainer.decoder().parameters()[i], i,
+                                                   which);
+                         }});
+    };
+    add("first.", Moment::First);
+    add("second.", Moment::Second);
   }
   return outputs;
-}
-
-nlohmann::ordered_json state_json(const RunState& state) {
-  return {{"step", state.step},
-          {"tokens", state.tokens},
-          {"epoch", state.epoch},
-          {"position", state.position},
-          {"seconds", state.seconds},
-          {"best_loss", state.best_loss},
-          {"best_step", state.best_step},
-          {"first_loss", state.losses.first},
-          {"recent_losses", state.losses.recent},
-          {"spikes", state.losses.spikes},
-          {"in_spike", state.losses.in_spike},
-          {"far_steps", state.losses.far_steps},
-          {"stale_validations", state.stale_validations},
-          {"data", state.data}};
 }
 
 LossHistory read_losses(const Json& json) {
@@ -57,25 +52,6 @@ LossHistory read_losses(const Json& json) {
   losses.in_spike = json.boolean_or("in_spike", false);
   losses.far_steps = json.integer_or("far_steps", 0, counts);
   return losses;
-}
-
-RunState read_state(const Json& json) {
-  RunState state;
-  const IntegerRange counts{.min = 0};
-  state.step = json.integer("step", {.min = 0, .max = int64_t{1} << 30});  // as configurations have it
-  state.tokens = json.integer("tokens", counts);
-  state.epoch = json.integer("epoch", counts);
-  state.position = json.integer("position", counts);
-  state.seconds = json.number("seconds", {.min = 0});
-  state.best_loss = json.number("best_loss");
-  state.best_step = json.integer("best_step", {.min = -1});
-  state.losses = read_losses(json);
-  // Checkpoints of version 0.1.0 do not have it.
-  state.stale_validations = json.integer_or("stale_validations", 0, counts);
-  if (json.contains("data")) {
-    for (const Json& checksum : json.at("data").array()) state.data.push_back(checksum.integer(counts));
-  }
-  return state;
 }
 
 Tensor moment(MemoryPool& pool, const SafetensorsFile& file, const std::string& name, const Shape& shape) {
@@ -137,8 +113,49 @@ void check_checksums(const std::filesystem::path& directory, const Json& state) 
 
 }  // namespace
 
+nlohmann::ordered_json state_json(const RunState& state) {
+  return {{"step", state.step},
+          {"tokens", state.tokens},
+          {"epoch", state.epoch},
+          {"position", state.position},
+          {"seconds", state.seconds},
+          {"best_loss", state.best_loss},
+          {"best_step", state.best_step},
+          {"first_loss", state.losses.first},
+          {"recent_losses", state.losses.recent},
+          {"spikes", state.losses.spikes},
+          {"in_spike", state.losses.in_spike},
+          {"far_steps", state.losses.far_steps},
+          {"stale_validations", state.stale_validations},
+          {"data", state.data}};
+}
+
+RunState read_state(const Json& json) {
+  RunState state;
+  const IntegerRange counts{.min = 0};
+  state.step = json.integer("step", {.min = 0, .max = int64_t{1} << 30});  // as configurations have it
+  state.tokens = json.integer("tokens", counts);
+  state.epoch = json.integer("epoch", counts);
+  state.position = json.integer("position", counts);
+  state.seconds = json.number("seconds", {.min = 0});
+  state.best_loss = json.number("best_loss");
+  state.best_step = json.integer("best_step", {.min = -1});
+  state.losses = read_losses(json);
+  // Checkpoints of version 0.1.0 do not have it.
+  state.stale_validations = json.integer_or("stale_validations", 0, counts);
+  if (json.contains("data")) {
+    for (const Json& checksum : json.at("data").array()) state.data.push_back(checksum.integer(counts));
+  }
+  return state;
+}
+
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
                       const HubFiles& files) {
+  const std::vector<TensorOutput> optimizer = optimizer_tensors(trainer);
+  if (!trainer.ranks().is_first()) {
+    for (const TensorOutput& each : optimizer) each.values();
+    return;
+  }
   const Decoder& decoder = trainer.decoder();
   const ParameterSource source{.values = [&](size_t i) { return decoder.parameters()[i].parameter->value; },
                                .stored_type = [](size_t) { return StoredType::F32; }};
@@ -146,7 +163,7 @@ void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, 
   AtomicDirectory checkpoint(directory);
   for (const auto& [name, text] : files) write_file_atomically(checkpoint.path() / name, text);
   write_model_tensors(checkpoint.path(), checkpoint_tensors(decoder, pool, source));
-  write_safetensors(checkpoint.path() / kOptimizer, optimizer_tensors(trainer), {{"format", "pt"}});
+  write_safetensors(checkpoint.path() / kOptimizer, optimizer, {{"format", "pt"}});
   nlohmann::ordered_json json = state_json(state);
   json["checksums"] = checksums_of(checkpoint.path());
   json[kOwnChecksum] = state_checksum(nlohmann::json::parse(json.dump()));
@@ -154,24 +171,49 @@ void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, 
   checkpoint.commit();
 }
 
-RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine, Trainer& trainer) {
+StoredCheckpoint read_checkpoint(const std::filesystem::path& directory, Engine& engine,
+                                 const Decoder& decoder) {
   const Json json = Json::load(directory / kState);
-  const RunState state = read_state(json);
+  StoredCheckpoint read{.state = read_state(json), .values = {}, .moments = {}};
   // Before the comparison: a damaged config.json is not that of another model.
   check_checksums(directory, json);
   const Checkpoint stored(directory);
-  Decoder& decoder = trainer.decoder();
   if (stored.config() != decoder.config()) {
     throw failure({.where = directory.string(),
                    .what = "the checkpoint is of another model than the run's configuration describes"});
   }
-  std::vector<AdamW::Moments> moments = read_moments(directory / kOptimizer, engine, decoder);
-  std::vector<Tensor> values;
+  read.moments = read_moments(directory / kOptimizer, engine, decoder);
   for (size_t i = 0; i < decoder.parameters().size(); ++i) {
     // Copied: training writes to them, and the mapping is read-only.
-    values.push_back(stored.read(engine.pool(), i, DType::F32).copy(engine.pool()));
+    read.values.push_back(stored.read(engine.pool(), i, DType::F32).copy(engine.pool()));
   }
-  for (size_t i = 0; i < values.size(); ++i) decoder.parameters()[i].parameter->value = values[i];
+  return read;
+}
+
+RunState restore_checkpoint(Engine& engine, Trainer& trainer, std::optional<StoredCheckpoint> stored) {
+  Ranks& ranks = trainer.ranks();
+  const std::string text = broadcast(ranks, stored ? state_json(stored->state).dump() : "");
+  const RunState state = stored ? stored->state : read_state(Json::parse(text, "the run's state"));
+  const auto& parameters = trainer.decoder().parameters();
+  const MomentExchange exchange(trainer.context(), ranks, trainer.layout());
+  // By parameter, in the order of the pieces.
+  std::vector<std::vector<Tensor>> first, second;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    Parameter& parameter = *parameters[i].parameter;
+    parameter.value =
+        stored ? stored->values[i] : Tensor::empty(engine.pool(), parameters[i].shape, DType::F32);
+    broadcast(ranks, std::as_writable_bytes(parameter.value.values<float>()));
+    parameter.drop_packed();
+    const AdamW::Moments whole = stored ? std::exchange(stored->moments[i], {}) : AdamW::Moments{};
+    first.push_back(exchange.scatter(whole.first, parameters[i], i));
+    second.push_back(exchange.scatter(whole.second, parameters[i], i));
+  }
+  std::vector<AdamW::Moments> moments;
+  std::vector<size_t> next(parameters.size());
+  for (const ParameterPiece& piece : trainer.optimizer().pieces()) {
+    const size_t i = next[piece.parameter]++;
+    moments.push_back({.first = first[piece.parameter][i], .second = second[piece.parameter][i]});
+  }
   trainer.optimizer().restore(state.step, std::move(moments));
   return state;
 }

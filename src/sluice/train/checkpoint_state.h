@@ -3,7 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 
+#include "sluice/base/json.h"
 #include "sluice/train/hub_files.h"
 #include "sluice/train/loss_monitor.h"
 #include "sluice/train/trainer.h"
@@ -23,12 +26,26 @@ struct RunState {
   std::vector<int64_t> data = {};  // checksums of the shards
 };
 
-// Writes a model directory with optimizer.safetensors and state.json, which must not exist yet.
+nlohmann::ordered_json state_json(const RunState& state);
+RunState read_state(const Json& json);
+
+// Writes a model directory with optimizer.safetensors and state.json, which must not exist yet. Every rank
+// calls it, since each has a part of the optimiser's state; the first one writes.
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
                       const HubFiles& files);
 
-// Bad input if a file is missing or damaged, a failure if the model is another; the trainer is then as it
-// was.
-RunState read_checkpoint(const std::filesystem::path& directory, Engine& engine, Trainer& trainer);
+// What is read of a checkpoint before anything is changed.
+struct StoredCheckpoint {
+  RunState state;
+  std::vector<Tensor> values;           // F32, by parameter
+  std::vector<AdamW::Moments> moments;  // likewise
+};
+
+// Bad input if a file is missing or damaged, a failure if the model is another.
+StoredCheckpoint read_checkpoint(const std::filesystem::path& directory, Engine& engine,
+                                 const Decoder& decoder);
+
+// Goes on from a checkpoint that the first rank has read, and all take up; the others give none.
+RunState restore_checkpoint(Engine& engine, Trainer& trainer, std::optional<StoredCheckpoint> stored);
 
 }  // namespace sluice

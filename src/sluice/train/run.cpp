@@ -6,55 +6,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sluice/data/tokenizer_match.h"
 #include "sluice/infer/nonfinite_tap.h"
 #include "sluice/train/metrics.h"
+#include "sluice/train/run_resume.h"
 
 namespace sluice {
-namespace {
-
-SplitOptions split_options(const RunConfig& config) {
-  const RunConfig::Validation& validation = config.validation;
-  return {.validation_share = validation.share, .seed = validation.seed, .rule = validation.split};
-}
-
-PackedSequences whole(const RunConfig& config, const std::vector<TokenShard>& shards) {
-  return PackedSequences(shards, {.length = config.sequence});
-}
-
-PackedSequences part(const RunConfig& config, const std::vector<TokenShard>& shards, Split split) {
-  return PackedSequences(shards,
-                         {.length = config.sequence, .split = split, .kept_out = split_options(config)});
-}
-
-RunText split_text(const RunConfig& config, const std::vector<TokenShard>& shards,
-                   const std::vector<TokenShard>& validation) {
-  if (!validation.empty())
-    return {.training = whole(config, shards), .validation = whole(config, validation)};
-  RunText text{.training = part(config, shards, Split::Training), .validation = {}};
-  if (config.validation.share > 0) text.validation = part(config, shards, Split::Validation);
-  return text;
-}
-
-}  // namespace
-
-RunText text_of(const RunConfig& config, const std::vector<TokenShard>& shards,
-                const std::vector<TokenShard>& validation) {
-  RunText text = split_text(config, shards, validation);
-  std::vector<TokenShard> all = shards;
-  all.insert(all.end(), validation.begin(), validation.end());
-  check_one_tokenizer(all);
-  check_fits(all, config.model.vocabulary);
-  return text;
-}
-
-std::optional<HeldOut> held_out_of(const RunConfig& config, const std::vector<TokenShard>& shards,
-                                   const std::vector<TokenShard>& validation) {
-  if (!validation.empty()) return held_out_whole(validation, config.sequence);
-  if (config.validation.share == 0) return {};
-  return held_out_of(shards, config.sequence, split_options(config));
-}
-
 std::string_view name_of(RunEnd end) {
   switch (end) {
     case RunEnd::Finished:
@@ -73,43 +29,41 @@ Run::Run(const RunParts& parts, RunText text)
     : engine_(parts.engine),
       config_(parts.config),
       directory_(parts.directory),
+      path_(parts.path),
+      ranks_(parts.ranks.ranks),
       control_(parts.control),
       decoder_(config_.model),
-      trainer_(engine_, decoder_, config_.trainer),
+      trainer_(engine_, decoder_, config_.trainer, parts.ranks),
       loader_(std::move(text.training),
               {.batch = config_.pass_tokens / config_.sequence, .seed = config_.seed}),
-      files_(hub_files(config_.model, directory_.tokenizer())),
       monitor_(config_.model.vocabulary) {
-  if (text.validation) validator_.emplace(config_, *std::move(text.validation), directory_.tokenizer());
+  const std::filesystem::path tokenizer = directory_ != nullptr ? directory_->tokenizer() : "";
+  if (directory_ != nullptr) files_ = hub_files(config_.model, tokenizer);
+  if (text.validation) validator_.emplace(config_, *std::move(text.validation), tokenizer);
   decoder_.initialise(engine_, Random(config_.seed), config_.init);
   for (const auto& shards : {parts.shards, parts.validation})
     for (const TokenShard& shard : shards) state_.data.push_back(shard.info().checksum);
-  if (directory_.start() == RunStart::Resume) resume();
+  const bool resumes = directory_ != nullptr && directory_->start() == RunStart::Resume;
+  if (agree_on_largest(ranks_, resumes ? 1 : 0) == 1) resume();
+  name_last_checkpoint();
 }
 
 void Run::resume() {
-  const std::vector<int64_t> steps = directory_.checkpoint_steps();
-  std::vector<int64_t> damaged;
-  for (const int64_t step : steps) {
-    const std::optional<RunState> state = read_if_whole(step);
-    if (!state) {
-      damaged.push_back(step);
-      continue;
-    }
-    if (!has_same_data(*state)) {
-      throw bad_input({.where = directory_.path().string(),
-                       .what = "the data are not those that the run began with",
-                       .hint = "give the same files in the same order"});
-    }
-    // Only now, when another checkpoint has proved good: the damaged ones will be written again.
-    for (const int64_t each : damaged) directory_.set_aside(each);
-    return go_on_from(*state);
-  }
-  if (!steps.empty()) {
-    throw failure({.where = directory_.path().string(), .what = "none of its checkpoints can be used"});
-  }
+  std::optional<StoredCheckpoint> stored;
+  together(ranks_, [&] {
+    if (directory_ == nullptr) return;
+    stored = newest_checkpoint({.engine = engine_,
+                                .config = config_,
+                                .decoder = decoder_,
+                                .directory = *directory_,
+                                .epoch_sequences = loader_.sequences().count(),
+                                .data = state_.data},
+                               control_);
+  });
+  if (agree_on_largest(ranks_, stored ? 1 : 0) == 1)
+    return go_on_from(restore_checkpoint(engine_, trainer_, std::move(stored)));
   control_.info("stopped before its first checkpoint: starting from the beginning");
-  directory_.cut_metrics(0);
+  if (directory_ != nullptr) directory_->cut_metrics(0);
 }
 
 void Run::go_on_from(const RunState& state) {
@@ -119,45 +73,19 @@ void Run::go_on_from(const RunState& state) {
   state_.data = data;
   monitor_ = LossMonitor(config_.model.vocabulary, state_.losses);
   saved_step_ = state_.step;
-  directory_.cut_metrics(state_.step);
-  validation_ = directory_.last_validation();
+  if (directory_ != nullptr) {
+    directory_->cut_metrics(state_.step);
+    validation_ = directory_->last_validation();
+  }
   control_.info("going on after step {}", state_.step);
 }
 
-bool Run::has_same_data(const RunState& state) const {
-  return state.data.empty() || state.data == state_.data;  // checkpoints of version 0.1.0 do not say
-}
-
-// Bad input unless the state is one that this run has at that step: the place in the data follows from it.
-void Run::check_follows(const RunState& state, int64_t step) const {
-  const std::string where = directory_.checkpoint(step).string();
-  const auto expect = [&](const char* key, int64_t expected, int64_t got) {
-    if (got == expected) return;
-    throw bad_input({.where = fmt::format("{}: {}", where, key),
-                     .what = "cannot be",
-                     .expected = std::to_string(expected),
-                     .got = std::to_string(got)});
-  };
-  const int64_t sequences = state.step * (config_.batch_tokens / config_.sequence);
-  const int64_t in_epoch = loader_.sequences().count();
-  expect("step", step, state.step);
-  expect("tokens", state.step * config_.batch_tokens, state.tokens);
-  expect("epoch", sequences / in_epoch, state.epoch);
-  expect("position", sequences % in_epoch, state.position);
-  if (state.best_step > step) expect("best_step", step, state.best_step);
-}
-
-// None, with a warning, if a file of the checkpoint is missing or damaged.
-std::optional<RunState> Run::read_if_whole(int64_t step) {
-  try {
-    const RunState state = read_checkpoint(directory_.checkpoint(step), engine_, trainer_);
-    if (has_same_data(state)) check_follows(state, step);
-    return state;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::BadInput) throw;
-    control_.warn("a checkpoint is skipped: {}", error.what());
-    return {};
-  }
+// For whoever notices that a rank is lost.
+void Run::name_last_checkpoint() {
+  ranks_.remember(saved_step_ < 0
+                      ? "there is no checkpoint yet"
+                      : fmt::format("the last checkpoint, of step {}, is whole; --resume goes on in {}",
+                                    saved_step_, path_.string()));
 }
 
 bool Run::is_due(int64_t every) const {
@@ -165,41 +93,78 @@ bool Run::is_due(int64_t every) const {
 }
 
 Divergence Run::diverged(const std::string& what) const {
-  const std::vector<int64_t> steps = directory_.checkpoint_steps();
-  const auto good = std::ranges::find_if(
-      steps, [&](int64_t step) { return step <= state_.step - monitor_.history().far_steps; });
-  const std::string saved = good == steps.end() ? ""
-                                                : fmt::format("; the last good checkpoint is {}",
-                                                              directory_.checkpoint(*good).string());
+  std::string saved;
+  if (directory_ != nullptr) {
+    const std::vector<int64_t> steps = directory_->checkpoint_steps();
+    const auto good = std::ranges::find_if(
+        steps, [&](int64_t step) { return step <= state_.step - monitor_.history().far_steps; });
+    if (good != steps.end())
+      saved = fmt::format("; the last good checkpoint is {}", directory_->checkpoint(*good).string());
+  }
   return {ErrorKind::Failed,
           {.where = fmt::format("after step {}", state_.step),
            .what = what,
-           .hint = fmt::format("a lower learning rate may help{}", saved)}};
+           .hint = fmt::format("a lower learning rate may help{}", broadcast(ranks_, saved))}};
 }
 
 // Where that began, if it was on the way to the loss; a gradient may be the first. Nothing was updated, so
 // the same happens again.
 std::string Run::origin_of(std::span<const Batch> batches) {
   const Context context{.engine = engine_, .precision = config_.trainer.precision};
+  trainer_.complete_weights();
+  std::string origin;
   for (const Batch& batch : batches) {
     const Sequences sequences = Sequences::equal(batch.sequences, batch.length);
-    if (const auto tap = first_nonfinite_tap(context, decoder_, batch.inputs, sequences))
-      return fmt::format("; the first value that is not: {}", *tap);
+    const auto tap = first_nonfinite_tap(context, decoder_, batch.inputs, sequences);
+    if (!tap) continue;
+    origin = fmt::format("; the first value that is not: {}", *tap);
+    break;
   }
+  for (const std::string& each : all_gather(ranks_, origin))
+    if (!each.empty()) return each;
   return "";
 }
 
-StepResult Run::step() {
+std::vector<Batch> Run::next_batches(OwnPasses& own) {
+  const int64_t of_pass = config_.pass_tokens / config_.sequence;
+  const int64_t of_step = config_.batch_tokens / config_.sequence;
+  own.total = config_.batch_tokens / config_.pass_tokens;
+  own.tokens = config_.batch_tokens;
+  Range share;  // sequences of the step
+  if (trainer_.order() == ReduceOrder::Exact) {
+    const Range passes = share_of(own.total, ranks_.rank(), ranks_.size());
+    own.first = passes.begin;
+    share = {passes.begin * of_pass, passes.end * of_pass};
+  } else {
+    share = share_of(of_step, ranks_.rank(), ranks_.size());
+  }
   std::vector<Batch> batches;
-  for (int64_t passes = config_.batch_tokens / config_.pass_tokens; passes > 0; --passes)
-    batches.push_back(loader_.next());
+  loader_.skip(share.begin);
+  for (int64_t done = 0; done < share.size(); done += of_pass)
+    batches.push_back(loader_.next(std::min(of_pass, share.size() - done)));
+  loader_.skip(of_step - share.end);
+  return batches;
+}
+
+void Run::tell_slow_rank(const StepResult& result) {
+  if (const auto slow = slow_ranks_.add(result.rank_seconds)) {
+    control_.warn("{} is slow: its passes take {:.1f} times as long as those of the others",
+                  ranks_.name_of(slow->rank), slow->factor);
+  }
+}
+
+StepResult Run::step() {
+  OwnPasses own;
+  const std::vector<Batch> batches = next_batches(own);
+  own.batches = batches;
   const Stopwatch watch;
-  const StepResult result = trainer_.step(batches);
+  const StepResult result = trainer_.step(own);
   if (result.gradient_norm == 0) throw diverged("the gradient is zero: nothing can be learnt any more");
   if (!result.is_finite()) {
     throw diverged(fmt::format("loss {} and gradient norm {} are not finite{}", result.loss,
                                result.gradient_norm, origin_of(batches)));
   }
+  tell_slow_rank(result);
   state_.seconds += watch.seconds();
   ++state_.step;
   ++session_steps_;
@@ -209,12 +174,17 @@ StepResult Run::step() {
   return result;
 }
 
+void Run::append_metrics(const nlohmann::ordered_json& line) {
+  if (directory_ != nullptr) directory_->append_metrics(line);
+}
+
 void Run::validate(const RunObserver& observer) {
   if (!validator_) return;
-  const Validation validation = validator_->validate(engine_, decoder_, state_.step);
+  trainer_.complete_weights();
+  const Validation validation = validator_->validate(engine_, decoder_, state_.step, ranks_);
   if (!std::isfinite(validation.loss))
     throw diverged(fmt::format("validation loss {} is not finite", validation.loss));
-  directory_.append_metrics(to_json(validation));
+  append_metrics(to_json(validation));
   validation_ = validation;
   if (observer.validated) observer.validated(validation);
   remember_if_best(validation.loss);
@@ -233,16 +203,25 @@ void Run::save() {
   if (saved_step_ == state_.step) return;
   state_.epoch = loader_.position().epoch;
   state_.position = loader_.position().index;
-  directory_.sync_metrics();  // a checkpoint is never newer than its metrics
-  write_checkpoint(directory_.checkpoint(state_.step), trainer_, state_, files_);
+  const auto first = [&](const auto& work) {
+    if (directory_ != nullptr) work(*directory_);
+  };
+  // A checkpoint is never newer than its metrics.
+  first([](RunDirectory& directory) { directory.sync_metrics(); });
+  const std::filesystem::path target = directory_ != nullptr ? directory_->checkpoint(state_.step) : "";
+  trainer_.complete_weights();
+  write_checkpoint(target, trainer_, state_, files_);
   saved_step_ = state_.step;
-  directory_.point("latest", state_.step);
-  if (state_.best_step == state_.step) directory_.point("best", state_.step);
-  // A model that is perhaps lost replaces no other.
-  if (!monitor_.is_far()) directory_.prune(config_.checkpoints.keep, state_.best_step);
+  first([&](RunDirectory& directory) {
+    directory.point("latest", state_.step);
+    if (state_.best_step == state_.step) directory.point("best", state_.step);
+    // A model that is perhaps lost replaces no other.
+    if (!monitor_.is_far()) directory.prune(config_.checkpoints.keep, state_.best_step);
+  });
+  name_last_checkpoint();
 }
 
-std::optional<RunEnd> Run::reason_to_stop() const {
+std::optional<RunEnd> Run::own_reason_to_stop() const {
   if (control_.is_cancelled()) return RunEnd::Interrupted;
   if (config_.stop.patience > 0 && state_.stale_validations >= config_.stop.patience)
     return RunEnd::NoProgress;
@@ -251,6 +230,14 @@ std::optional<RunEnd> Run::reason_to_stop() const {
   if (config_.stop.minutes > 0 && minutes >= config_.stop.minutes && session_steps_ > 0)
     return RunEnd::OutOfTime;
   return {};
+}
+
+// What one rank wants all do, or some would wait for others that have stopped.
+std::optional<RunEnd> Run::reason_to_stop() {
+  const auto own = static_cast<int64_t>(own_reason_to_stop().value_or(RunEnd::Finished));
+  const auto agreed = static_cast<RunEnd>(agree_on_largest(ranks_, own));
+  if (agreed == RunEnd::Finished) return {};
+  return agreed;
 }
 
 RunEnd Run::train(const RunObserver& observer) {
@@ -262,7 +249,7 @@ RunEnd Run::train(const RunObserver& observer) {
       return *end;
     }
     const StepResult result = step();
-    directory_.append_metrics(step_line(result, state_));
+    append_metrics(step_line(result, state_));
     if (observer.stepped) observer.stepped(result, state_);
     control_.report("steps", session_steps_, steps_left);
     if (monitor_.has_diverged()) {

@@ -1,5 +1,6 @@
 // A training run from its first step, or the one where it stopped, to its last: steps, validation,
-// checkpoints, metrics.
+// checkpoints, metrics. Several ranks run it together: they decide everything alike, and the first one alone
+// has the run's directory.
 #pragma once
 
 #include <functional>
@@ -8,6 +9,7 @@
 #include "sluice/base/stopwatch.h"
 #include "sluice/data/batches.h"
 #include "sluice/data/held_out.h"
+#include "sluice/dist/slow_rank.h"
 #include "sluice/train/hub_files.h"
 #include "sluice/train/loss_monitor.h"
 #include "sluice/train/run_config.h"
@@ -19,10 +21,12 @@ namespace sluice {
 struct RunParts {
   Engine& engine;
   const RunConfig& config;
-  RunDirectory& directory;  // says whether the run is new or resumed
+  RunDirectory* directory;  // says whether the run is new or resumed; of the first rank alone
   std::vector<TokenShard> shards;
   const JobControl& control;
   std::vector<TokenShard> validation = {};  // text for that alone; none: a share of the shards is kept out
+  TrainerRanks ranks = {};
+  std::filesystem::path path = {};  // of the directory, for messages of every rank
 };
 
 // Who watches a run; called on its thread.
@@ -56,9 +60,9 @@ class Divergence : public Error {
 
 enum class RunEnd {
   Finished,
-  Interrupted,  // cancelled by the caller
-  OutOfTime,    // stop.minutes
-  NoProgress    // stop.patience
+  OutOfTime,   // stop.minutes
+  NoProgress,  // stop.patience
+  Interrupted  // cancelled by the caller, on whichever rank
 };
 
 // "finished", "out of time".
@@ -82,21 +86,26 @@ class Run {
 
   void resume();
   void go_on_from(const RunState& state);
-  std::optional<RunState> read_if_whole(int64_t step);
-  bool has_same_data(const RunState& state) const;
-  void check_follows(const RunState& state, int64_t step) const;
   Divergence diverged(const std::string& what) const;
   StepResult step();
+  // This rank's share of the next step's text, and its place in it.
+  std::vector<Batch> next_batches(OwnPasses& own);
   std::string origin_of(std::span<const Batch> batches);
+  void tell_slow_rank(const StepResult& result);
   void validate(const RunObserver& observer);
   void remember_if_best(double validation_loss);
   void save();
   bool is_due(int64_t every) const;
-  std::optional<RunEnd> reason_to_stop() const;
+  void append_metrics(const nlohmann::ordered_json& line);
+  void name_last_checkpoint();
+  std::optional<RunEnd> own_reason_to_stop() const;
+  std::optional<RunEnd> reason_to_stop();
 
   Engine& engine_;
   RunConfig config_;
-  RunDirectory& directory_;
+  RunDirectory* directory_;
+  std::filesystem::path path_;
+  Ranks& ranks_;
   const JobControl& control_;
   Stopwatch session_;
   int64_t session_steps_ = 0;
@@ -107,6 +116,7 @@ class Run {
   std::optional<Validation> validation_;
   HubFiles files_;
   LossMonitor monitor_;
+  SlowRankWatch slow_ranks_;
   RunState state_;
   int64_t saved_step_ = -1;
 };

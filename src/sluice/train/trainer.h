@@ -1,10 +1,12 @@
-// A training step: forward, backward, update. Batches and what happens between steps are the run's (run.h).
+// A training step: forward, backward, update, on one rank or on several together. Batches and what happens
+// between steps are the run's (run.h).
 #pragma once
 
 #include <functional>
 #include <span>
 
 #include "sluice/data/packed_sequences.h"
+#include "sluice/dist/expert_exchange.h"
 #include "sluice/model/decoder.h"
 #include "sluice/nn/expert_loads.h"
 #include "sluice/optim/adamw.h"
@@ -30,9 +32,19 @@ struct TrainerOptions {
   RouterOptions routers = {};
 };
 
-// Sums the counts of all who share a step, each with passes of its own. Counts are whole numbers, so the sums
-// do not depend on who has which pass.
-using SumOfLoads = std::function<void(std::span<int64_t>)>;
+// Whose step it is.
+struct TrainerRanks {
+  std::reference_wrapper<Ranks> ranks = alone();
+  ReduceOrder order = ReduceOrder::Exact;
+  ExpertPlacement experts = ExpertPlacement::Everywhere;  // Spread: all ranks take as many passes of a step
+};
+
+// The passes of a step that this rank takes: those from `first` on, of so many.
+struct OwnPasses {
+  std::span<const Batch> batches;
+  int64_t first = 0, total = 0;
+  int64_t tokens = 0;  // of all passes, on whatever rank
+};
 
 struct StepResult {
   double loss = 0;            // mean over the tokens of the step
@@ -46,22 +58,33 @@ struct StepResult {
     double update = 0;  // the norm of the gradients among it
   } seconds = {};
 
+  // Forward and backward of every rank, without waiting for others.
+  std::vector<double> rank_seconds = {};
+
   bool is_finite() const;
 };
 
 class Trainer {
  public:
-  Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options);
+  Trainer(Engine& engine, Decoder& decoder, const TrainerOptions& options, const TrainerRanks& ranks = {});
 
   // One update from one or more batches, whose gradients add up as if they were one. If loss or gradients are
-  // not finite, nothing is changed.
-  StepResult step(std::span<const Batch> batches);
+  // not finite, nothing is changed. Several ranks take it together, and have the same weights afterwards, but
+  // for experts that are spread.
+  StepResult step(const OwnPasses& own);
+  StepResult step(std::span<const Batch> batches) { return step(all_of(batches)); }
 
-  // The first half of a step: gradients of all batches together, left in the parameters.
-  StepResult accumulate(std::span<const Batch> batches);
+  // The first half of a step: gradients of all batches together, left in the parameters; on several ranks
+  // each has those of its pieces.
+  StepResult accumulate(const OwnPasses& own);
+  StepResult accumulate(std::span<const Batch> batches) { return accumulate(all_of(batches)); }
 
-  // For whoever takes a step together with others.
-  void share_loads(SumOfLoads sum) { sum_of_loads_ = std::move(sum); }
+  // Afterwards every rank has all weights, those of spread experts among them.
+  void complete_weights();
+
+  ReduceOrder order() const { return order_; }
+  Ranks& ranks() const { return ranks_; }
+  const ShardLayout& layout() const { return exchange_.layout(); }
 
   int64_t steps() const { return optimizer_.steps(); }
   Decoder& decoder() { return decoder_; }
@@ -72,14 +95,29 @@ class Trainer {
   struct Losses {
     Var tokens, auxiliary;  // a default Var is none
   };
-  Losses losses_of(const Context& context, const Batch& batch, const RouterTraining* routers) const;
-  std::optional<ExpertLoads> loads_of(std::span<const Batch> batches, Packing packing) const;
+  // What a pass is to its step.
+  struct PassRole {
+    double share = 1;  // of the step's tokens
+    const RouterTraining& routers;
+  };
+  Losses losses_of(const Context& context, const Batch& batch, const RouterTraining& routers) const;
+  std::optional<ExpertLoads> loads_of(std::span<const Batch> batches, Packing packing);
+  SpreadExperts* spread() { return experts_ ? &*experts_ : nullptr; }
+  static OwnPasses all_of(std::span<const Batch> batches);
+  void run_pass(const Context& context, const Batch& batch, const PassRole& role, StepResult& result);
+  void run_passes(const OwnPasses& own, StepResult& result);
+  void gather_losses(StepResult& result);
 
   Engine& engine_;
   Decoder& decoder_;
   TrainerOptions options_;
+  Ranks& ranks_;
+  ReduceOrder order_;
+  GradientExchange exchange_;
+  std::optional<ExpertExchange> experts_;  // of spread experts
+  bool is_complete_ = true;                // this rank has all weights
+  std::vector<double> pass_losses_;  // of own passes, weighted: of the tokens, then of routers, in turns
   AdamW optimizer_;
-  SumOfLoads sum_of_loads_ = {};  // none: the step is this trainer's alone
 };
 
 }  // namespace sluice

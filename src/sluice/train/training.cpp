@@ -10,6 +10,7 @@
 #include "sluice/data/tokenizer_match.h"
 #include "sluice/text/tokenizer.h"
 #include "sluice/text/tokenizer_writer.h"
+#include "sluice/train/training_ranks.h"
 
 namespace sluice {
 namespace {
@@ -242,18 +243,31 @@ void check_job(const TrainingJob& job) {
 
 TrainingOutcome run_training(Engine& engine, const TrainingJob& asked, const JobControl& control,
                              const RunObserver& observer) {
-  const ResolvedJob resolved = checked(asked);
-  const TrainingJob& job = resolved.job;
-  RunDirectory directory = open_directory(resolved);
+  Ranks& ranks = asked.ranks.ranks;
+  check_ranks(engine, asked);
+  TrainingJob job = asked;
+  std::optional<RunDirectory> directory;
+  together(ranks, [&] {
+    if (!ranks.is_first()) return;
+    const ResolvedJob resolved = checked(asked);
+    job = resolved.job;
+    directory.emplace(open_directory(resolved));
+  });
+  // As the first rank has completed it; the others do not look at the directory.
+  const std::string config = broadcast(ranks, run_config_json(job.config).dump());
+  if (!ranks.is_first()) job.config = read_run_config(Json::parse(config, "the run's configuration"));
+  if (ranks.size() > 1) tell_ranks(engine, job, control);
   warn_of_learnt_validation(job, control);
-  if (directory.tokenizer().empty())
+  if (directory && directory->tokenizer().empty())
     control.warn("no --tokenizer: the checkpoints will not say what their tokens stand for");
   Run run({.engine = engine,
            .config = job.config,
-           .directory = directory,
+           .directory = directory ? &*directory : nullptr,
            .shards = job.shards,
            .control = control,
-           .validation = job.validation});
+           .validation = job.validation,
+           .ranks = job.ranks,
+           .path = job.out});
   const RunEnd end = run.train(observer);
   return {.directory = job.out, .end = end, .state = run.state(), .validation = run.validation()};
 }

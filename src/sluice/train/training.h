@@ -17,6 +17,7 @@ struct TrainingJob {
   std::string tokenizer = {};
   RunStart start = RunStart::New;
   std::vector<TokenShard> validation = {};  // text for that alone; none: a share of the shards is kept out
+  TrainerRanks ranks = {};                  // every rank has the same job
 };
 
 struct TrainingOutcome {
@@ -52,7 +53,8 @@ std::optional<Tokenizer> tokenizer_of_texts(const std::string& named, const std:
 void check_job(const TrainingJob& job);
 
 // Checks the job before anything is written. If it is cancelled, the step under way is finished and saved,
-// and the outcome says so.
+// and the outcome says so. On several ranks the first one alone looks at the run's directory and writes to
+// it; what differs between them (version, configuration, data) is refused before the first step.
 TrainingOutcome run_training(Engine& engine, const TrainingJob& job, const JobControl& control = {},
                              const RunObserver& observer = {});
 

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "sluice/dist/pairwise_sum.h"
 #include "sluice/eval/perplexity.h"
 #include "sluice/infer/generator.h"
 #include "sluice/text/utf8.h"
@@ -52,19 +54,20 @@ Validator::Validator(const RunConfig& config, PackedSequences sequences,
     tokenizer_ = tokenizer.empty() ? Tokenizer::bytes() : Tokenizer::load(tokenizer);
 }
 
-double Validator::mean_loss(Engine& engine, const Decoder& decoder) const {
+double Validator::mean_loss(Engine& engine, const Decoder& decoder, Ranks& ranks) const {
   // The weights do not change between the sequences.
   const Context context{.engine = engine, .precision = precision_, .packing = Packing::Keep};
   std::vector<TokenId> ids(static_cast<size_t>(sequences_.length()) + 1);
-  ChunkNll all;
-  for (int64_t i = 0; i < count_; ++i) {
+  const Range own = share_of(count_, ranks.rank(), ranks.size());
+  std::vector<double> sums;
+  for (int64_t i = own.begin; i < own.end; ++i) {
     sequences_.read(i, ids);
-    const ChunkNll chunk = chunk_nll(context, decoder, ids);
-    all.sum += chunk.sum;
-    all.tokens += chunk.tokens;
+    sums.push_back(chunk_nll(context, decoder, ids).sum);
   }
   decoder.drop_packed_weights();
-  return all.sum / static_cast<double>(all.tokens);
+  // In the order of the sequences, whoever had them.
+  sums = all_gather(ranks, sums);
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(count_ * sequences_.length());
 }
 
 std::string Validator::sample(Engine& engine, const Decoder& decoder) const {
@@ -78,10 +81,12 @@ std::string Validator::sample(Engine& engine, const Decoder& decoder) const {
   return with_ill_formed_replaced(sample_.prompt + tokenizer_->decode(ids));
 }
 
-Validation Validator::validate(Engine& engine, const Decoder& decoder, int64_t step) const {
-  Validation validation{
-      .step = step, .loss = mean_loss(engine, decoder), .sequences = count_, .length = sequences_.length()};
-  if (!std::isfinite(validation.loss)) return validation;
+Validation Validator::validate(Engine& engine, const Decoder& decoder, int64_t step, Ranks& ranks) const {
+  Validation validation{.step = step,
+                        .loss = mean_loss(engine, decoder, ranks),
+                        .sequences = count_,
+                        .length = sequences_.length()};
+  if (!std::isfinite(validation.loss) || !ranks.is_first()) return validation;
   validation.pulse = measure_pulse({engine}, decoder, sequences_);
   if (tokenizer_) validation.sample = sample(engine, decoder);
   return validation;

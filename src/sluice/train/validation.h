@@ -8,6 +8,7 @@
 
 #include "sluice/analysis/pulse.h"
 #include "sluice/base/json.h"
+#include "sluice/dist/ranks.h"
 #include "sluice/text/tokenizer.h"
 #include "sluice/train/run_config.h"
 
@@ -36,11 +37,12 @@ class Validator {
   Validator(const RunConfig& config, PackedSequences sequences, const std::filesystem::path& tokenizer);
 
   // The loss is computed in the precision of training, pulse and sample in f32. If the loss is not finite,
-  // nothing else is measured.
-  Validation validate(Engine& engine, const Decoder& decoder, int64_t step) const;
+  // nothing else is measured. Several ranks share the sequences, and have the same loss; pulse and sample are
+  // those of the first rank.
+  Validation validate(Engine& engine, const Decoder& decoder, int64_t step, Ranks& ranks = alone()) const;
 
  private:
-  double mean_loss(Engine& engine, const Decoder& decoder) const;
+  double mean_loss(Engine& engine, const Decoder& decoder, Ranks& ranks) const;
   std::string sample(Engine& engine, const Decoder& decoder) const;
 
   PackedSequences sequences_;

@@ -1,0 +1,178 @@
+// A rank that is lost ends the run, says so, and costs nothing but the steps since the last checkpoint.
+#include <csignal>
+#include <future>
+#include <random>
+#include <thread>
+
+#include "tests/cli/train_command.h"
+
+namespace sluice::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Seconds = std::chrono::duration<double>;
+
+class RanksFailure : public TrainCommand {
+ protected:
+  void SetUp() override {
+    if (!find_program("mpirun")) GTEST_SKIP() << "mpirun is not installed (scripts/install-deps.sh --tests)";
+    if (run_sluice({"doctor", "--json"}).out.find("\"mpi\": null") != std::string::npos)
+      GTEST_SKIP() << "this build has no MPI";
+  }
+
+  static RunOptions patient() {
+    return {.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                            {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                            {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                            {"OMPI_MCA_mpi_yield_when_idle", "1"},
+                            {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+                            {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                            {"OMPI_MCA_btl", "self,vader"}},
+            .kill_after = std::chrono::minutes(3),
+            .killed = Killed::Group};
+  }
+
+  Words rank_arguments(int ranks, const std::string& out, const Words& more) const {
+    Words arguments = {"-n", std::to_string(ranks), SLUICE_PROGRAM};
+    for (const std::string& word : train_arguments(out)) arguments.push_back(word);
+    for (const char* word : {"--set", "pass_tokens=32", "--set", "checkpoints.every=3"})
+      arguments.emplace_back(word);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  std::future<ProgramRun> begin(int ranks, const std::string& out, const Words& more) const {
+    return std::async(std::launch::async, [=, this] {
+      return run_program(*find_program("mpirun"), rank_arguments(ranks, out, more), patient());
+    });
+  }
+
+  // The process of a rank that trains in `out`; 0 if there is none.
+  pid_t process_of(const std::string& out, int rank) const {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename().string();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      const std::string words = content_of(entry.path() / "cmdline");
+      const bool is_sluice = words.starts_with(SLUICE_PROGRAM) && words.find(path(out)) != std::string::npos;
+      const std::string variable = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank) + std::string(1, '\0');
+      if (is_sluice && content_of(entry.path() / "environ").find(variable) != std::string::npos)
+        return static_cast<pid_t>(std::stol(name));
+    }
+    return 0;
+  }
+
+  bool wait_for_checkpoint(const std::string& out, const std::future<ProgramRun>& run) const {
+    for (int i = 0; i < 1200 && run.wait_for(std::chrono::milliseconds(100)) == std::future_status::timeout;
+         ++i)
+      if (fs::exists(path(out + "/latest/state.json"))) return true;
+    return false;
+  }
+
+  void expect_nothing_left(const std::string& out) const {
+    for (int rank = 0; rank < 4; ++rank) {
+      pid_t left = process_of(out, rank);
+      for (int i = 0; i < 100 && left != 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        left = process_of(out, rank);
+      }
+      EXPECT_EQ(left, 0) << "rank " << rank << " goes on";
+      if (left != 0) ::kill(left, SIGKILL);
+    }
+  }
+
+  // Sends a signal to rank 1 of three in the middle of a run; what the run tells then.
+  ProgramRun disturb(const std::string& out, int signal) const {
+    std::future<ProgramRun> run = begin(3, out, {"--set", "steps=100000"});
+    EXPECT_TRUE(wait_for_checkpoint(out, run));
+    const pid_t process = process_of(out, 1);
+    EXPECT_NE(process, 0);
+    if (process != 0) ::kill(process, signal);
+    const auto start = std::chrono::steady_clock::now();
+    ProgramRun ended = run.get();
+    // 30 seconds are promised; a busy machine may take a little longer to tell.
+    EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), 45);
+    EXPECT_FALSE(ended.was_killed);
+    EXPECT_NE(ended.exit_code, 0);
+    expect_nothing_left(out);
+    return ended;
+  }
+
+  // Kills some rank at some time: in one case of four from its start on, else when it has got somewhere.
+  // False if it had ended by then.
+  bool kill_one(const std::future<ProgramRun>& run, const std::string& out, int ranks,
+                const std::string& before, std::mt19937& random) const {
+    const bool early = random() % 4 == 0;
+    const auto life = std::chrono::milliseconds(random() % 200);
+    const int rank = static_cast<int>(random() % static_cast<unsigned>(ranks));
+    while (run.wait_for(std::chrono::milliseconds(10)) == std::future_status::timeout) {
+      if (!early && content_of(path(out + "/latest/state.json")) == before) continue;
+      run.wait_for(life);
+      const pid_t process = process_of(out, rank);
+      if (process == 0) continue;
+      return ::kill(process, SIGKILL) == 0;
+    }
+    return false;
+  }
+
+  std::string weights(const std::string& name) const {
+    return content_of(path(name + "/latest/model.safetensors"));
+  }
+};
+
+TEST_F(RanksFailure, a_killed_rank_ends_the_run_and_is_named) {
+  const ProgramRun ended = disturb("run", SIGKILL);
+  EXPECT_NE(ended.err.find("rank 1"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("checkpoint, of step"), std::string::npos) << ended.err;
+  EXPECT_EQ(run_sluice({"params", path("run/latest")}).exit_code, 0);
+}
+
+TEST_F(RanksFailure, a_stopped_rank_ends_the_run_and_is_named) {
+  const ProgramRun ended = disturb("run", SIGSTOP);
+  EXPECT_NE(ended.err.find("rank 1 is lost: no sign of life"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("the last checkpoint, of step"), std::string::npos) << ended.err;
+  EXPECT_EQ(run_sluice({"params", path("run/latest")}).exit_code, 0);
+}
+
+TEST_F(RanksFailure, asked_to_stop_one_rank_stops_all_and_saves) {
+  std::future<ProgramRun> run = begin(3, "run", {"--set", "steps=100000"});
+  ASSERT_TRUE(wait_for_checkpoint("run", run));
+  const pid_t process = process_of("run", 2);
+  ASSERT_NE(process, 0);
+  ::kill(process, SIGTERM);
+  const ProgramRun ended = run.get();
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  EXPECT_NE(ended.err.find("stopped and saved after step"), std::string::npos) << ended.err;
+  expect_nothing_left("run");
+}
+
+// On a fast machine a run may be over before it was killed often enough: then the next one begins.
+TEST_F(RanksFailure, twenty_kills_of_any_rank_leave_the_weights_of_an_undisturbed_run) {
+  const Words length = {"--set", "steps=150"};
+  Words whole = length;
+  for (const char* word : {"--set", "pass_tokens=32", "--set", "checkpoints.every=3"})
+    whole.emplace_back(word);
+  ASSERT_EQ(train("whole", whole).exit_code, 0);
+  ASSERT_FALSE(weights("whole").empty());
+  std::mt19937 random(1);
+  int kills = 0, finished = 0;
+  for (int attempt = 0; attempt < 200 && (kills < 20 || finished == 0); ++attempt) {
+    const std::string out = "run-" + std::to_string(finished);
+    const int ranks = 2 + static_cast<int>(random() % 3);
+    Words more = length;
+    if (fs::exists(path(out + "/config.json"))) more.push_back("--resume");
+    const std::string before = content_of(path(out + "/latest/state.json"));
+    std::future<ProgramRun> run = begin(ranks, out, more);
+    if (kills < 20) kills += kill_one(run, out, ranks, before, random) ? 1 : 0;
+    const ProgramRun ended = run.get();
+    ASSERT_FALSE(ended.was_killed) << ended.err;
+    expect_nothing_left(out);
+    if (ended.exit_code != 0) continue;
+    EXPECT_EQ(weights(out), weights("whole")) << "after " << kills << " kills";
+    ++finished;
+  }
+  EXPECT_GE(kills, 20);
+  EXPECT_GE(finished, 1);
+}
+
+}  // namespace
+}  // namespace sluice::test
