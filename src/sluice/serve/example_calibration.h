@@ -3,9 +3,11 @@
 // models, else generated text of every kind.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sluice/base/job_control.h"
+#include "sluice/probe/intervention.h"
 #include "sluice/serve/model_shelf.h"
 
 namespace sluice::serve {
