@@ -146,6 +146,10 @@ TEST_F(ExperimentFiles, make_new_tokens_of_a_text_that_was_replaced) {
   EXPECT_EQ(TokenShard(second.tokens).info().text_bytes, 10);
 }
 
+PlannedVariant variant_named(const std::string& name) {
+  return {.point = {.changes = {}, .title = name}, .variant = name};
+}
+
 MeasuredTraining run_of(const std::string& variant, int seed, double loss) {
   return {.variant = variant, .seed = seed, .validation_loss = loss, .copy_accuracy = 1};
 }
@@ -154,7 +158,7 @@ ExperimentResult losses(const std::vector<double>& base, const std::vector<doubl
   ExperimentResult result{.experiment = {.name = "x",
                                          .looks = {{.pairs = 2, .error = 0.01}, {.pairs = 4, .error = 0.04}},
                                          .solved = 0.5},
-                          .variants = {{.point = {.title = "a"}}, {.point = {.title = "b"}}}};
+                          .variants = {variant_named("a"), variant_named("b")}};
   for (size_t i = 0; i < base.size(); ++i)
     result.runs.push_back(run_of("a", static_cast<int>(i) + 1, base[i]));
   for (size_t i = 0; i < gated.size(); ++i)
@@ -195,7 +199,8 @@ ExperimentResult tuning_of(const std::vector<double>& losses) {
   for (size_t i = 0; i < losses.size(); ++i) {
     const std::string name = "a," + std::to_string(i);
     result.experiment.conditions.push_back({{.name = std::to_string(i)}});
-    result.variants.push_back({.point = {.title = name}, .against = i});
+    result.variants.push_back(variant_named(name));
+    result.variants.back().against = i;
     result.runs.push_back(run_of(name, 101, losses[i]));
   }
   return result;
@@ -248,8 +253,10 @@ TEST_F(ExperimentFiles, measure_every_checkpoint_and_break_every_model) {
       "steps=2",           "batch_tokens=256",          "validation.every=2",   "validation.sequences=1",
       "schedule.warmup=1", "model.num_hidden_layers=1", "validation.share=0.1", "checkpoints.every=1",
       "checkpoints.keep=5"};
-  json["seeds"] = 1;
   json["looks"] = nlohmann::ordered_json::array();
+  json["seeds"] = 1;
+  json.erase("solved");
+  json["equal_loss"] = 1;  // no head of an untrained model matters that much
   json["course"] = true;
   json["breaking"] = {{"interventions",
                        {{{"name", "open"}, {"do", {"attn.gate set=1"}}},
@@ -268,7 +275,7 @@ TEST_F(ExperimentFiles, measure_every_checkpoint_and_break_every_model) {
   EXPECT_NE(result.broken[1].effects[0].loss, 0);
   EXPECT_NE(result.broken[0].effects[1].loss, 0);
   EXPECT_EQ(result.broken[0].heads, 2);
-  EXPECT_EQ(result.broken[0].removed, 2) << "nothing is learnt in two steps";
+  EXPECT_EQ(result.broken[0].removed, 2);
   EXPECT_NE(result.broken[0].trained_on_loss, result.broken[0].removed_loss);
 }
 

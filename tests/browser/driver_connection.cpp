@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <stdexcept>
 #include <string_view>
 
@@ -44,7 +45,11 @@ class Socket {
   // Some bytes are added; false at the end.
   bool read_more(std::string& text) const {
     std::array<char, 65536> buffer;
-    const ssize_t read = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    ssize_t read = 0;
+    // A process that was stopped and goes on is told of it where it waits with a limit.
+    do {
+      read = recv(descriptor_, buffer.data(), buffer.size(), 0);
+    } while (read < 0 && errno == EINTR);
     if (read < 0) throw std::runtime_error("the driver has fallen silent");
     text.append(buffer.data(), static_cast<size_t>(read));
     return read > 0;

@@ -32,7 +32,11 @@ void HttpClient::send(std::string_view bytes) {
 
 bool HttpClient::fill() {
   char bytes[65536];
-  const ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+  ssize_t count = 0;
+  // A process that was stopped and goes on is told of it where it waits with a limit.
+  do {
+    count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+  } while (count < 0 && errno == EINTR);
   if (count <= 0) return false;
   buffer_.append(bytes, static_cast<size_t>(count));
   return true;

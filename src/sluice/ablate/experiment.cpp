@@ -96,7 +96,6 @@ std::vector<ExperimentLook> read_looks(const Json& json, int seeds) {
     if (looks.size() > 1 && looks[looks.size() - 2].pairs >= looks.back().pairs)
       throw each.unexpected("more pairs than at the look before");
   }
-  if (looks.empty() && seeds > 1) throw json.unexpected("at least one look, if there are seeds to compare");
   if (spent > kWholeError + 1e-12)
     throw json.unexpected(fmt::format("errors that add up to at most {}", kWholeError));
   return looks;
@@ -135,6 +134,8 @@ Experiment read_experiment(const std::filesystem::path& file) {
       .first_seed = static_cast<int>(json.integer_or("first_seed", 1, {.min = 1, .max = 1'000'000}))};
   read_grid(json, experiment);
   experiment.looks = read_looks(json.at("looks"), experiment.seeds);
+  if (experiment.looks.empty() && experiment.seeds > 1 && !json.contains("breaking"))
+    throw json.at("looks").unexpected("at least one look, if there are seeds to compare");
   experiment.solved = json.optional_number("solved", {.min = 0, .max = 1});
   if (experiment.solved && experiment.text.kind != ExperimentText::Kind::Backcopy)
     throw json.at("solved").unexpected("none: only a backcopy text has copies to count");

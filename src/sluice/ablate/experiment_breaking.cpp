@@ -27,7 +27,7 @@ std::vector<double> losses_of(const std::vector<ChunkNll>& chunks) {
   return losses;
 }
 
-std::vector<double> differences(const std::vector<double>& broken, const std::vector<double>& whole) {
+std::vector<double> loss_differences(const std::vector<double>& broken, const std::vector<double>& whole) {
   std::vector<double> values;
   for (size_t i = 0; i < broken.size(); ++i) values.push_back(broken[i] - whole[i]);
   return values;
@@ -64,7 +64,7 @@ class BrokenModel {
     if (config().gates.empty() && std::ranges::any_of(interventions, names_a_gate))
       return {kNoEffectMeasured, kNoEffectMeasured};
     const Look broken = look_under(interventions);
-    return {.loss = mean_interval(differences(losses_of(broken.chunks), losses_)).mean,
+    return {.loss = mean_interval(loss_differences(losses_of(broken.chunks), losses_)).mean,
             .sink = broken.sink.value};
   }
 
@@ -78,7 +78,7 @@ class BrokenModel {
             .interventions = parse_interventions(
                 std::vector{fmt::format("layers.{}.attn.gated set=0 heads={}", layer, head)}, config())};
         const MeanInterval cost =
-            mean_interval(differences(losses_of(evaluate(model_, closed, control_).chunks), losses_));
+            mean_interval(loss_differences(losses_of(evaluate(model_, closed, control_).chunks), losses_));
         if (cost.mean + cost.half_width.value_or(equal_loss) < equal_loss) heads.push_back({layer, head});
       }
     }

@@ -70,7 +70,8 @@ void measure_runs(const RunMeasurement& measurement, const SweepResult& sweep, E
         result.steps = run.outcome->state.step;
         result.tokens = run.outcome->state.tokens;
         result.seconds += measured.seconds;
-        if (measurement.experiment.breaking) result.broken.push_back(measurement.break_run_of(measured, run));
+        if (measurement.experiment.breaking && run_counts(measurement.experiment, measured))
+          result.broken.push_back(measurement.break_run_of(measured, run));
         if (measurement.experiment.course)
           result.courses.push_back({measured.variant, run.seed,
                                     measure_course(measurement.engine, run.directory, measurement.control)});

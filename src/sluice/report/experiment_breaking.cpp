@@ -109,7 +109,36 @@ Table heads_table(const ExperimentResult& result) {
   return table;
 }
 
+Finding breaking_finding(const ExperimentResult& result, const PlannedVariant& variant, size_t intervention) {
+  const MeanInterval loss = *loss_change(result, variant, intervention);
+  Difference difference{.what = "loss",
+                        .subject = fmt::format("{}, {}", variant.point.name(),
+                                               result.experiment.breaking->interventions[intervention].name),
+                        .against = "the same models as they are",
+                        .value = loss.mean,
+                        .n = loss.count,
+                        .counted = "models",
+                        .margin = result.experiment.equal_loss};
+  if (loss.half_width) difference.interval = around(loss);
+  return finding_of(difference);
+}
+
 }  // namespace
+
+std::vector<ReportBlock> experiment_breaking_findings(const ExperimentResult& result) {
+  std::vector<ReportBlock> findings;
+  if (result.broken.empty()) return findings;
+  for (size_t i = 0; i < result.experiment.breaking->interventions.size(); ++i) {
+    // What every variant can be given is a control.
+    if (std::ranges::all_of(result.variants, [&](const PlannedVariant& variant) {
+          return loss_change(result, variant, i).has_value();
+        }))
+      continue;
+    for (const PlannedVariant& variant : result.variants)
+      if (loss_change(result, variant, i)) findings.emplace_back(breaking_finding(result, variant, i));
+  }
+  return findings;
+}
 
 std::vector<ReportBlock> experiment_breaking_blocks(const ExperimentResult& result) {
   return {

@@ -30,6 +30,8 @@ Table experiment_ends_table(const ExperimentResult& result);
 ReportFigure experiment_figure(const ExperimentResult& result);
 
 // What breaking the trained models did, over seeds: NAME-interventions with its figure, NAME-heads.
+// Their verdicts: of interventions on gates, the others are controls.
+std::vector<ReportBlock> experiment_breaking_findings(const ExperimentResult& result);
 std::vector<ReportBlock> experiment_breaking_blocks(const ExperimentResult& result);
 
 // NAME-course: a row for every checkpoint of every run, and lines over the tokens seen.

@@ -127,6 +127,7 @@ Report experiment_report(const ExperimentResult& result, ReportHeader header) {
   const Experiment& experiment = result.experiment;
   Report report{.title = experiment.question, .header = std::move(header)};
   std::vector<ReportBlock> findings = experiment_findings(result);
+  for (ReportBlock& finding : experiment_breaking_findings(result)) findings.push_back(std::move(finding));
   Section results = result_section(result);
   auto& place = findings.size() <= kMostSummaryFindings ? report.summary : results.blocks;
   place.insert(place.end(), findings.begin(), findings.end());

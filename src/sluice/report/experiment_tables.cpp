@@ -14,7 +14,8 @@ TableColumn figure_column(const ExperimentFigure& figure) {
           .format = {.style = NumberStyle::Fixed, .digits = figure.digits}};
 }
 
-std::vector<const MeasuredTraining*> runs_of(const ExperimentResult& result, const PlannedVariant& variant) {
+std::vector<const MeasuredTraining*> variant_runs(const ExperimentResult& result,
+                                                  const PlannedVariant& variant) {
   std::vector<const MeasuredTraining*> runs;
   for (const MeasuredTraining& run : result.runs)
     if (run.variant == variant.point.name()) runs.push_back(&run);
@@ -22,7 +23,7 @@ std::vector<const MeasuredTraining*> runs_of(const ExperimentResult& result, con
 }
 
 int64_t runs_that_count(const ExperimentResult& result, const PlannedVariant& variant) {
-  return std::ranges::count_if(runs_of(result, variant), [&](const MeasuredTraining* run) {
+  return std::ranges::count_if(variant_runs(result, variant), [&](const MeasuredTraining* run) {
     return run_counts(result.experiment, *run);
   });
 }
@@ -124,7 +125,7 @@ Table experiment_ends_table(const ExperimentResult& result) {
   for (const PlannedVariant& variant : result.variants) {
     int64_t diverged = 0, spikes = 0;
     std::vector<double> losses;
-    const auto runs = runs_of(result, variant);
+    const auto runs = variant_runs(result, variant);
     for (const MeasuredTraining* run : runs) {
       diverged += run->diverged ? 1 : 0;
       spikes += run->spikes;
