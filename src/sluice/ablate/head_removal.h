@@ -5,17 +5,12 @@
 #include <filesystem>
 #include <vector>
 
+#include "sluice/ablate/head_place.h"
 #include "sluice/data/packed_sequences.h"
 #include "sluice/model/decoder.h"
 #include "sluice/train/run_config.h"
 
 namespace sluice {
-
-struct HeadPlace {
-  int64_t layer = 0, head = 0;
-
-  bool operator==(const HeadPlace&) const = default;
-};
 
 // Bad input if query heads share key/value heads: those cannot be taken away one by one.
 void remove_heads(Decoder& decoder, const std::vector<HeadPlace>& heads);

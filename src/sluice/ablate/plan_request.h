@@ -11,17 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/ablate/head_place.h"
 #include "sluice/ablate/plan.h"
 #include "sluice/probe/index_set.h"
 
 namespace sluice {
-
-// A head of a layer.
-struct HeadPlace {
-  int64_t layer = 0, head = 0;
-
-  bool operator==(const HeadPlace&) const = default;
-};
 
 // The groups that there are, in the order of a plan.
 inline constexpr std::string_view kPlanGroups[] = {"global",     "constants", "layers", "heads",
