@@ -22,9 +22,16 @@ std::string first_found(const std::vector<std::string>& names) {
 }
 
 json browser_options(const std::string& browser, const std::string& profile) {
-  const json arguments = {"--headless=new",          "--no-sandbox",      "--disable-gpu",
-                          "--disable-dev-shm-usage", "--no-first-run",    "--force-color-profile=srgb",
-                          "--window-size=1280,900",  "--hide-scrollbars", "--user-data-dir=" + profile};
+  const json arguments = {"--headless=new",
+                          "--no-sandbox",
+                          "--disable-gpu",
+                          "--disable-software-rasterizer",
+                          "--disable-dev-shm-usage",
+                          "--no-first-run",
+                          "--force-color-profile=srgb",
+                          "--window-size=1280,900",
+                          "--hide-scrollbars",
+                          "--user-data-dir=" + profile};
   return {{"capabilities",
            {{"alwaysMatch",
              {{"goog:loggingPrefs", {{"browser", "ALL"}}},

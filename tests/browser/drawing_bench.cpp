@@ -113,6 +113,7 @@ class DrawingBench {
  public:
   explicit DrawingBench(const BrowserPrograms& programs) : browser_(programs) {
     browser_.resize(1280, 900);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a line at a time, also into a file
     std::printf("%-34s%8s%10s%10s%10s\n", "", "tokens", "p50", "p95", "limit");
   }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -29,8 +30,8 @@ using nlohmann::ordered_json;
 // As much of a client as this server needs.
 class LoopbackClient {
  public:
-  explicit LoopbackClient(uint16_t port)
-      : port_(port), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  LoopbackClient(uint16_t port, const JobControl& control)
+      : port_(port), control_(control), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
@@ -60,6 +61,8 @@ class LoopbackClient {
     while (head == std::string::npos || bytes.size() < head + length) {
       char piece[1 << 16];
       const ssize_t count = ::recv(socket_.get(), piece, sizeof piece, 0);
+      control_.stop_if_cancelled();
+      if (count < 0 && errno == EINTR) continue;
       if (count <= 0) throw failure({.what = "the explorer did not answer"});
       bytes.append(piece, static_cast<size_t>(count));
       if (head != std::string::npos || bytes.find("\r\n\r\n") == std::string::npos) continue;
@@ -72,6 +75,7 @@ class LoopbackClient {
   }
 
   uint16_t port_;
+  const JobControl& control_;
   FileDescriptor socket_;
 };
 
@@ -179,7 +183,7 @@ void measure_length(LoopbackClient& client, const BenchedModel& model, int64_t t
 Latencies measure_latency(Engine& engine, const LatencyRequest& request, const JobControl& control) {
   Latencies latencies{.model = request.model.string(), .repetitions = request.repetitions};
   const BenchedExplorer explorer(engine, request);
-  LoopbackClient client(explorer.port());
+  LoopbackClient client(explorer.port(), control);
   const BenchedModel model = benched_model(request);
   // The first request loads the model.
   client.post("/api/v1/view", {{"model", model.id}, {"ids", {0}}});
