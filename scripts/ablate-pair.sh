@@ -17,7 +17,7 @@ cd "$work"
 "$program" data synth --kind backcopy --seed 1 --documents $((trained + unseen)) --out all.jsonl --quiet
 tail -n "$unseen" all.jsonl >unseen.jsonl
 # A chunk is a document with its end.
-"$program" ablate headwise baseline --data unseen.jsonl --chunk 128 --chunks "$unseen" --plan global,constants,layers,heads,controls \
+"$program" ablate headwise baseline --data unseen.jsonl --chunk 128 --chunks "$unseen" --plan global,constants,layers,heads \
   --actions open,closed,mean --sample 0 --out broken --quiet >/dev/null
 cd - >/dev/null
 rm -rf "$out"

@@ -126,6 +126,12 @@ TEST_F(ExperimentFiles, refuse_names_that_are_paths) {
   EXPECT_NE(refusal(json).find("variants[1].name"), std::string::npos) << refusal(json);
 }
 
+TEST_F(ExperimentFiles, take_runs_from_no_place_outside) {
+  nlohmann::ordered_json json = asked();
+  json["runs"] = "..";
+  EXPECT_NE(refusal(json).find("runs"), std::string::npos) << refusal(json);
+}
+
 TEST_F(ExperimentFiles, look_at_nothing_only_if_there_is_one_seed) {
   nlohmann::ordered_json json = asked();
   json["looks"] = nlohmann::ordered_json::array();

@@ -35,11 +35,16 @@ ExperimentText read_text(const Json& json) {
   return text;
 }
 
+// Of a directory, or of a part of its name.
+std::string read_name(const Json& json) {
+  const std::string name = json.text();
+  if (name.empty() || name == "." || name == ".." || name.find_first_of("/,") != std::string::npos)
+    throw json.unexpected("a name without / and commas: directories are named after it");
+  return name;
+}
+
 NamedChanges read_named_changes(const Json& json) {
-  NamedChanges named{.name = json.text("name"), .changes = texts_of(json, "set")};
-  if (named.name.empty() || named.name.find_first_of("/,") != std::string::npos)
-    throw json.at("name").unexpected("a name without / and commas: directories are named after it");
-  return named;
+  return {.name = read_name(json.at("name")), .changes = texts_of(json, "set")};
 }
 
 std::vector<ExperimentVariant> read_variants(const Json& json) {
@@ -139,8 +144,9 @@ Experiment read_experiment(const std::filesystem::path& file) {
   experiment.solved = json.optional_number("solved", {.min = 0, .max = 1});
   if (experiment.solved && experiment.text.kind != ExperimentText::Kind::Backcopy)
     throw json.at("solved").unexpected("none: only a backcopy text has copies to count");
-  experiment.runs = json.text_or("runs", "");
-  if (json.contains("tuned_by")) experiment.tuned_by = file.parent_path() / (json.text("tuned_by") + ".json");
+  if (json.contains("runs")) experiment.runs = read_name(json.at("runs"));
+  if (json.contains("tuned_by"))
+    experiment.tuned_by = file.parent_path() / (read_name(json.at("tuned_by")) + ".json");
   if (json.contains("breaking")) experiment.breaking = read_breaking(json.at("breaking"));
   experiment.course = json.boolean_or("course", false);
   experiment.equal_loss = json.number_or("equal_loss", experiment.equal_loss, {.min = 0, .max = 10});
