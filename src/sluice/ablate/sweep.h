@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "sluice/ablate/grid.h"
+#include "sluice/dist/pieces.h"
 #include "sluice/train/training.h"
 
 namespace sluice {
@@ -27,11 +28,7 @@ struct SweepRequest {
   std::vector<TokenShard> validation = {};  // as TrainingJob has it
   RunSelection runs = RunSelection::All;
 
-  // Other processes work on the same sweep, each on runs that nobody has (dist/pieces.h).
-  struct Sharing {
-    bool joins = false;
-    std::string job = {};  // that began the sweep together; empty: any process may join
-  } sharing = {};
+  WorkSharing sharing = {};  // other processes work on the same sweep, each on runs that nobody has
 };
 
 struct SweepRun {

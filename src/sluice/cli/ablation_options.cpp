@@ -200,6 +200,10 @@ void AblationOptions::declare_output(Options& options) {
                "PNG"},
       out);
   options.flag("--resume", resume, "Go on where the ablation in --out stopped");
+  options.flag(
+      "--join", join,
+      "Share the chunks with other processes, which are started with the same options at any time and "
+      "on any machine that sees --out");
 }
 
 void AblationOptions::check() const {
@@ -208,6 +212,7 @@ void AblationOptions::check() const {
       {exhaustive && !precision.empty(), "--exhaustive and --precision"},
       {estimate && estimate_only, "--estimate and --estimate-only"},
       {resume && (print_plan || dry_run), "--resume and what runs nothing"},
+      {join && (print_plan || dry_run || estimate_only), "--join and what runs nothing"},
       {estimate_only && exhaustive, "--estimate-only and --exhaustive"}};
   for (const auto& [both, names] : contradictions)
     if (both) throw usage_error({.where = "ablate", .what = std::string(names) + " contradict each other"});
@@ -259,7 +264,8 @@ AblationRequest AblationOptions::request(const Session& session) const {
                                  : EstimateUse::None,
       .prompt = prompt,
       .out = out,
-      .start = resume ? LogStart::Resume : LogStart::New};
+      .start = resume ? LogStart::Resume : LogStart::New,
+      .sharing = {.joins = join || session.launch.size > 1, .job = join ? "" : session.launch.job}};
   if (!calibration.empty()) request.calibration = DataFiles{.paths = {calibration}};
   request.estimate_steps = steps.value_or(0);
   request.memory = memory.value_or(1024) << 20;
