@@ -46,8 +46,8 @@ TEST(ScaleModel, shares_arithmetic_out_and_hides_no_more_than_there_is) {
 }
 
 TEST(MeasureScale, takes_steps_on_1_2_and_3_ranks_in_every_order) {
-  const RunConfig config = read_run_config(
-      Json::parse(R"({"model": "tiny-headwise", "sequence": 8, "batch_tokens": 24, "steps": 1})", "test"));
+  const RunConfig config = read_run_config(sluice::Json::parse(
+      R"({"model": "tiny-headwise", "sequence": 8, "batch_tokens": 24, "steps": 1})", "test"));
   sluice::test::on_ranks(3, [&](Ranks& ranks) {
     Engine engine({.threads = 1});
     const ScaleResult result = measure_scale(engine, ranks, {.config = config, .repetitions = 1});
@@ -63,8 +63,8 @@ TEST(MeasureScale, takes_steps_on_1_2_and_3_ranks_in_every_order) {
 }
 
 TEST(MeasureScale, is_refused_with_more_ranks_than_sequences) {
-  const RunConfig config = read_run_config(
-      Json::parse(R"({"model": "tiny-headwise", "sequence": 8, "batch_tokens": 8, "steps": 1})", "test"));
+  const RunConfig config = read_run_config(sluice::Json::parse(
+      R"({"model": "tiny-headwise", "sequence": 8, "batch_tokens": 8, "steps": 1})", "test"));
   sluice::test::on_ranks(2, [&](Ranks& ranks) {
     Engine engine({.threads = 1});
     EXPECT_THROW(measure_scale(engine, ranks, {.config = config, .repetitions = 1}), Error);

@@ -12,6 +12,7 @@
 #include "sluice/ablate/plan_runner.h"
 #include "sluice/ablate/plan_target.h"
 #include "sluice/ablate/run_effect.h"
+#include "sluice/ablate/shared_chunks.h"
 #include "sluice/analysis/model_names.h"
 #include "sluice/base/error.h"
 #include "sluice/base/permutation.h"
@@ -27,6 +28,8 @@ struct AblationJob {
   AblationLog& log;
   int64_t number;  // of the model
   const JobControl& control;
+  const SharedChunks* shared = nullptr;  // none: all chunks are run here
+  bool with_samples = true;
 };
 
 // Some runs of a plan on one text: what the log has is taken from there.
@@ -36,6 +39,12 @@ class LoggedText {
       : job_(job), number_(number), text_(text), runner_(runner) {}
 
   Rounds run(std::vector<size_t> runs) {
+    if (job_.shared != nullptr) {
+      first_run_ = static_cast<int64_t>(runs.front());
+      const Permutation order(static_cast<uint64_t>(text_.evaluated), Random(job_.request.seed));
+      for (int64_t i = 0; i < text_.evaluated; ++i)
+        coming_.push_back(static_cast<int64_t>(order(static_cast<uint64_t>(i))));
+    }
     return run_rounds(
         {.runs = std::move(runs),
          .chunks = text_.evaluated,
@@ -49,6 +58,7 @@ class LoggedText {
   LogKey key(int64_t chunk, int64_t run) const { return {job_.number, number_, chunk, run}; }
 
   MeasuredChunk measure(int64_t chunk, std::span<const size_t> runs) {
+    if (job_.shared != nullptr) fetch(chunk, runs);
     std::vector<size_t> missing;
     for (const size_t run : runs)
       if (!job_.log.find(key(chunk, static_cast<int64_t>(run)))) missing.push_back(run);
@@ -59,21 +69,39 @@ class LoggedText {
     return measured;
   }
 
+  // Runs that rest by the time of a later chunk rest for good: what is run ahead is at least what is needed.
+  void fetch(int64_t chunk, std::span<const size_t> runs) {
+    coming_.erase(coming_.begin(), std::ranges::find(coming_, chunk));
+    job_.log.append(job_.shared->get(
+        {.model = job_.number, .text = number_, .first_run = first_run_}, coming_,
+        [&](int64_t some) {
+          return entries_of(some, {runs.begin(), runs.end()});
+        },
+        job_.control));
+  }
+
   void compute(int64_t chunk, const std::vector<size_t>& runs) {
+    std::vector<LogEntry> entries = entries_of(chunk, runs);
+    if (job_.log.find(entries.front().key)) entries.erase(entries.begin());
+    job_.log.append(entries);
+  }
+
+  // The unbroken model's, then those of the runs.
+  std::vector<LogEntry> entries_of(int64_t chunk, const std::vector<size_t>& runs) const {
     const PlanRunner::ChunkResult result =
         runner_.measure(text_.text.chunk(chunk), chunk, runs, job_.control);
-    std::vector<LogEntry> entries;
-    if (!job_.log.find(key(chunk, LogKey::kBase)))
-      entries.push_back({key(chunk, LogKey::kBase), result.base});
+    std::vector<LogEntry> entries = {{key(chunk, LogKey::kBase), result.base}};
     for (size_t i = 0; i < runs.size(); ++i)
       entries.push_back({key(chunk, static_cast<int64_t>(runs[i])), result.runs[i]});
-    job_.log.append(entries);
+    return entries;
   }
 
   const AblationJob& job_;
   int64_t number_;
   const PreparedText& text_;
   const PlanRunner& runner_;
+  int64_t first_run_ = 0;
+  std::vector<int64_t> coming_ = {};  // of shared chunks: in the order of the rounds, from the next on
 };
 
 void add_base(AblatedText& text, std::span<const RunMeasures> base) {
@@ -133,6 +161,7 @@ class ModelAblation {
   void run_from(size_t first) {
     std::vector<size_t> runs;
     for (size_t i = first; i < result_.plan.runs.size(); ++i) runs.push_back(i);
+    if (runs.empty()) return;
     for (size_t i = 0; i < prepared_.texts.size(); ++i) {
       const PreparedText& text = prepared_.texts[i];
       const PlanRunner runner(model_, result_.plan,
@@ -167,7 +196,7 @@ class ModelAblation {
   }
 
   void add_samples() {
-    if (job_.request.sample_tokens == 0 || !model_.has_tokenizer()) return;
+    if (!job_.with_samples || job_.request.sample_tokens == 0 || !model_.has_tokenizer()) return;
     const PreparedText& text = prepared_.texts.front();
     const std::shared_ptr<const Calibration> calibration =
         plan_calibration(model_, result_.plan, text.calibration, job_.control);
@@ -215,24 +244,54 @@ CheckedModels check_models(Engine& engine, const AblationRequest& request, const
   return checked;
 }
 
-}  // namespace
-
-AblationResult run_ablation(Engine& engine, const AblationRequest& request, const JobControl& control) {
-  if (request.start == LogStart::New) AblationLog::check_is_free(request.out);
-  CheckedModels checked = check_models(engine, request, control);
-  AblationResult result{.rule = request.rule, .coverage = request.coverage, .seed = request.seed};
-  result.rule.comparisons = std::max<int64_t>(checked.comparisons, 1);
-  AblationLog log(request.out, checked.identity, request.start, control);
+// All models, with what is shared or logged taken from there.
+AblationResult run_models(Engine& engine, CheckedModels& checked, const AblationJob& shared) {
+  const AblationRequest& request = shared.request;
+  AblationResult result{.rule = shared.rule, .coverage = request.coverage, .seed = request.seed};
   const std::vector<std::string> names = names_of_models(request.models);
   for (size_t i = 0; i < names.size(); ++i) {
-    std::unique_ptr<LoadedModel> loaded = std::move(checked.only);
-    if (!loaded) loaded = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
-    if (names.size() > 1) checked.prepared = prepare_ablation(*loaded, request, control);
-    const AblationJob job{request, result.rule, log, static_cast<int64_t>(i), control};
-    result.models.push_back(ModelAblation(*loaded, checked.prepared, job).run());
+    std::unique_ptr<LoadedModel> loaded;
+    if (!checked.only)
+      loaded = std::make_unique<LoadedModel>(engine, request.models[i], request.options, shared.control);
+    const LoadedModel& model = loaded ? *loaded : *checked.only;
+    if (names.size() > 1) checked.prepared = prepare_ablation(model, request, shared.control);
+    AblationJob job = shared;
+    job.number = static_cast<int64_t>(i);
+    result.models.push_back(ModelAblation(model, checked.prepared, job).run());
     result.models.back().name = names[i];
   }
   return result;
+}
+
+// Every process goes through all rounds, most of them by what others have measured. One collects; the others
+// leave out what it alone needs, and if it has died by then, the first of them to notice takes its place.
+AblationResult run_shared(Engine& engine, CheckedModels& checked, AblationJob job) {
+  const AblationRequest& request = job.request;
+  const bool begins = request.start == LogStart::New && !request.sharing.job.empty();
+  SharedChunks chunks(
+      open_pieces(request.out, begins ? request.sharing.job : "", "holds an ablation already"),
+      checked.identity);
+  job.shared = &chunks;
+  job.with_samples = chunks.collects();
+  AblationResult result = run_models(engine, checked, job);
+  if (job.with_samples) return result;
+  if (!chunks.collects()) return {.is_elsewhere = true};
+  job.with_samples = true;
+  return run_models(engine, checked, job);
+}
+
+}  // namespace
+
+AblationResult run_ablation(Engine& engine, const AblationRequest& request, const JobControl& control) {
+  const bool shares = request.sharing.joins;
+  if (request.start == LogStart::New && !shares) AblationLog::check_is_free(request.out);
+  CheckedModels checked = check_models(engine, request, control);
+  StoppingRule rule = request.rule;
+  rule.comparisons = std::max<int64_t>(checked.comparisons, 1);
+  AblationLog log;
+  if (!shares) log = AblationLog(request.out, checked.identity, request.start, control);
+  const AblationJob job{request, rule, log, 0, control};
+  return shares ? run_shared(engine, checked, job) : run_models(engine, checked, job);
 }
 
 }  // namespace sluice

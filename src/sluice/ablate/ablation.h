@@ -15,6 +15,7 @@
 #include "sluice/ablate/plan_request.h"
 #include "sluice/ablate/rounds.h"
 #include "sluice/analysis/look.h"
+#include "sluice/dist/pieces.h"
 #include "sluice/eval/text_source.h"
 
 namespace sluice {
@@ -53,6 +54,7 @@ struct AblationRequest {
 
   std::filesystem::path out;  // gets the log
   LogStart start = LogStart::New;
+  WorkSharing sharing = {};  // other processes work on the same ablation, each on chunks that nobody has
 };
 
 // What one run does on one text. Changes are against the unbroken model on the same chunks.
@@ -114,6 +116,7 @@ struct AblationResult {
   StoppingRule rule = {};
   Coverage coverage = Coverage::UntilDecided;
   uint64_t seed = 0;
+  bool is_elsewhere = false;  // another process collects the results; there are none here
 };
 
 // One model after the other, never two in memory. Everything is read and checked, for all models and texts,

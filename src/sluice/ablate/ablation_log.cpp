@@ -196,13 +196,29 @@ std::optional<RunMeasures> AblationLog::find(const LogKey& key) const {
   return found == entries_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void AblationLog::append(std::span<const LogEntry> entries) {
+std::string text_of(std::span<const LogEntry> entries) {
   std::string lines;
-  for (const LogEntry& entry : entries) {
-    lines += line_of(json_of(entry));
-    entries_.insert_or_assign(entry.key, as_logged(entry.measures));
+  for (const LogEntry& entry : entries) lines += line_of(json_of(entry));
+  return lines;
+}
+
+std::vector<LogEntry> entries_in(std::string_view text, const std::string& where) {
+  std::vector<LogEntry> entries;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const auto content = checked(text.substr(0, end));
+    if (!content)
+      throw bad_input({.where = where, .what = "is damaged", .expected = "records with their checksums"});
+    entries.push_back(entry_of(Json::parse(*content, where)));
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  file_->append(lines);
+  return entries;
+}
+
+void AblationLog::append(std::span<const LogEntry> entries) {
+  for (const LogEntry& entry : entries) entries_.insert_or_assign(entry.key, as_logged(entry.measures));
+  if (!file_) return;
+  file_->append(text_of(entries));
   file_->sync();
 }
 

@@ -50,6 +50,9 @@ class AblationLog {
   AblationLog(std::filesystem::path directory, const AblationIdentity& identity, LogStart start,
               const JobControl& control = {});
 
+  // Kept in memory alone, where others keep the files (shared_chunks.h).
+  AblationLog() = default;
+
   // What the constructor refuses about a directory that has to be new, without touching anything.
   static void check_is_free(const std::filesystem::path& directory);
 
@@ -57,7 +60,7 @@ class AblationLog {
   std::optional<RunMeasures> find(const LogKey& key) const;
   size_t size() const { return entries_.size(); }
 
-  // On the disk when it returns.
+  // On the disk when it returns, if it has a file.
   void append(std::span<const LogEntry> entries);
 
  private:
@@ -66,9 +69,13 @@ class AblationLog {
 
   std::filesystem::path path_;
   FileDescriptor lock_;
-  std::optional<AppendedFile> file_;  // none until it was begun or read
+  std::optional<AppendedFile> file_;  // none until it was begun or read, or if it has none
   std::map<LogKey, RunMeasures> entries_;
 };
+
+// Entries as lines, each behind its checksum, and back; bad input, with `where`, for others.
+std::string text_of(std::span<const LogEntry> entries);
+std::vector<LogEntry> entries_in(std::string_view text, const std::string& where);
 
 // One number for those of a text that are not finite, as the file has them.
 RunMeasures as_logged(const RunMeasures& measures);

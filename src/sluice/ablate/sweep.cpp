@@ -122,29 +122,6 @@ void write(const SweepResult& result, const std::filesystem::path& directory) {
   write_file_atomically(directory / "table.csv", sweep_csv(result));
 }
 
-// A failure if there is something in the directory that no sweep has left.
-void check_holds_nothing_else(const std::filesystem::path& out, const std::filesystem::path& folder) {
-  std::error_code unknown;
-  if (std::filesystem::exists(folder, unknown)) return;
-  try {
-    check_can_fill(out);
-  } catch (const Error&) {
-    if (!std::filesystem::exists(folder, unknown)) throw;  // else another process has just made it
-  }
-}
-
-// Of this sweep; a failure if the directory belongs to another one.
-PieceFolder piece_folder(const SweepRequest& request) {
-  const std::filesystem::path folder = request.out / ".pieces";
-  const bool begins = request.start == RunStart::New && !request.sharing.job.empty();
-  if (begins) check_holds_nothing_else(request.out, folder);
-  if (begins && !begins_or_joins(folder, request.sharing.job)) {
-    throw failure(
-        {.where = request.out.string(), .what = "holds a sweep already", .hint = "--resume goes on with it"});
-  }
-  return PieceFolder(folder);
-}
-
 std::vector<Piece> pieces_of(const std::vector<PlannedTraining>& runs, const std::vector<GridPoint>& points) {
   std::vector<Piece> pieces;
   for (const PlannedTraining& run : runs) {
@@ -163,7 +140,10 @@ class Sweep {
         observer_(observer),
         points_(points_of(request)) {
     if (!goes_on(request)) check_can_fill(request.out);
-    if (request.sharing.joins) folder_.emplace(piece_folder(request));
+    if (request.sharing.joins) {
+      const bool begins = request.start == RunStart::New;
+      folder_.emplace(open_pieces(request.out, begins ? request.sharing.job : "", "holds a sweep already"));
+    }
     runs_ = plan(request, points_);
   }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "sluice/ablate/grid.h"
+#include "sluice/dist/pieces.h"
 #include "sluice/train/training.h"
 
 namespace sluice {
@@ -29,11 +30,7 @@ struct SweepRequest {
   std::vector<TokenShard> validation = {};  // as TrainingJob has it
   RunSelection runs = RunSelection::All;
 
-  // Other processes work on the same sweep, each on runs that nobody has (dist/pieces.h).
-  struct Sharing {
-    bool joins = false;
-    std::string job = {};  // that began the sweep together; empty: any process may join
-  } sharing = {};
+  WorkSharing sharing = {};  // other processes work on the same sweep, each on runs that nobody has
 };
 
 struct SweepRun {
@@ -69,8 +66,8 @@ struct SweepObserver {
 // A seed is trained with every variant before the next begins: a sweep that is stopped has pairs. Every run
 // is checked before the first begins. The files in `out` are written after each run. A run that diverges is a
 // finding about its variant, and the others go on; diverged.txt in its directory keeps the reason, and while
-// that is there, the run is not tried again. If the sweep is shared, each process trains what nobody else does
-// until all runs have ended; one of them then has the result.
+// that is there, the run is not tried again. If the sweep is shared, each process trains what nobody else
+// does until all runs have ended; one of them then has the result.
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control = {},
                       const SweepObserver& observer = {});
 

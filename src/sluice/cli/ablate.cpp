@@ -44,6 +44,8 @@ void run(const AblationOptions& options, const Session& session) {
   if (options.print_plan || options.dry_run) return forecast(engine, options, request, session);
   const Stopwatch watch;
   const AblationResult result = ablate(engine, request, session);
+  if (result.is_elsewhere)
+    return session.log.info("all chunks have been run; another process of the ablation has the result");
   ReportHeader header = header_of(options, engine, session);
   header.seconds = watch.seconds();
   write_result(to_json(result), options.out);
@@ -77,13 +79,15 @@ Command ablate_command() {
           "stopping "
           "and for all runs together. An ungated model is broken where a gate would sit. Results are kept "
           "chunk "
-          "by chunk: Ctrl-C and a crash lose nothing that is finished, and --resume goes on.",
+          "by chunk: Ctrl-C and a crash lose nothing that is finished, and --resume goes on. mpirun or srun "
+          "shares the chunks out over processes; what one that dies had begun, another takes up.",
       .examples = {"sluice ablate path/to/model --data wiki.txt --out broken",
                    "sluice ablate gated baseline --data wiki.txt --plan layers --actions closed --out twins",
                    "sluice ablate path/to/model --data wiki.txt code.txt --plan seeds,controls --out broken",
                    "sluice ablate path/to/model --data wiki.txt --dry-run",
                    "sluice ablate path/to/model --data wiki.txt --estimate-only --out ranked"},
       .dtype = model_dtype(),
+      .processes = Processes::Pieces,
       .declare = declare_ablate};
 }
 

@@ -206,6 +206,10 @@ void AblationOptions::declare_output(Options& options) {
                "PNG"},
       out);
   options.flag("--resume", resume, "Go on where the ablation in --out stopped");
+  options.flag(
+      "--join", join,
+      "Share the chunks with other processes, which are started with the same options at any time and "
+      "on any machine that sees --out");
 }
 
 void AblationOptions::check() const {
@@ -214,6 +218,7 @@ void AblationOptions::check() const {
       {exhaustive && !precision.empty(), "--exhaustive and --precision"},
       {estimate && estimate_only, "--estimate and --estimate-only"},
       {resume && (print_plan || dry_run), "--resume and what runs nothing"},
+      {join && (print_plan || dry_run || estimate_only), "--join and what runs nothing"},
       {estimate_only && exhaustive, "--estimate-only and --exhaustive"},
       {estimate_only && !precision.empty(), "--estimate-only and --precision"},
       {estimate_only && margin != StoppingRule().margin, "--estimate-only and --margin"},
@@ -274,7 +279,8 @@ AblationRequest AblationOptions::request(const Session& session) const {
                                  : EstimateUse::None,
       .prompt = prompt,
       .out = out,
-      .start = resume ? LogStart::Resume : LogStart::New};
+      .start = resume ? LogStart::Resume : LogStart::New,
+      .sharing = {.joins = join || session.launch.size > 1, .job = join ? "" : session.launch.job}};
   if (!calibration.empty()) request.calibration = DataFiles{.paths = {calibration}};
   request.estimate_steps = steps.value_or(0);
   request.memory = memory.value_or(1024) << 20;

@@ -31,7 +31,7 @@ struct AblationOptions {
   TextOptions text;
   ChunkingOptions chunking;
   PlanOptions plan;
-  bool exhaustive = false, resume = false, dry_run = false, print_plan = false;
+  bool exhaustive = false, resume = false, join = false, dry_run = false, print_plan = false;
   bool estimate = false, estimate_only = false;
   double margin = StoppingRule().margin;
   std::optional<std::int64_t> memory, seed, steps, sample_tokens;

@@ -66,9 +66,10 @@ struct Group {
 void join(Group& group, const DeclaredCommand& declared, Log& errors) {
   if (group.launch.size == 1) return;
   if (declared.command.processes == Processes::One) {
-    throw usage_error({.where = group.launch.by,
-                       .what = fmt::format("{} runs in one process", declared.command.name),
-                       .hint = "train and bench scale take several together, sweep shares out its runs"});
+    throw usage_error(
+        {.where = group.launch.by,
+         .what = fmt::format("{} runs in one process", declared.command.name),
+         .hint = "train and bench scale take several together, sweep and ablate share out their work"});
   }
   if (declared.common->threads == 0) {
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());

@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kPieceFolder = ".pieces";
 constexpr auto kPoll = std::chrono::milliseconds(200);
 constexpr double kTellWaiting = 30;  // seconds
 
@@ -29,6 +30,17 @@ std::string this_process() {
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, HOST_NAME_MAX);
   return fmt::format("{}, process {}", host, getpid());
+}
+
+// A failure if there is something in the directory that no such job has left.
+void check_holds_nothing_else(const fs::path& out, const fs::path& folder) {
+  std::error_code unknown;
+  if (fs::exists(folder, unknown)) return;
+  try {
+    check_can_fill(out);
+  } catch (const Error&) {
+    if (!fs::exists(folder, unknown)) throw;  // else another process has just made it
+  }
 }
 
 // Whatever is in a small file; empty if there is none.
@@ -97,6 +109,16 @@ bool begins_or_joins(const fs::path& folder, const std::string& job) {
   const bool first = ::link(own.c_str(), name.c_str()) == 0;
   fs::remove(own, error);
   return first || text_in(name) == job + "\n";
+}
+
+PieceFolder open_pieces(const fs::path& out, const std::string& job, const std::string& holds) {
+  const fs::path folder = out / kPieceFolder;
+  if (!job.empty()) {
+    check_holds_nothing_else(out, folder);
+    if (!begins_or_joins(folder, job))
+      throw failure({.where = out.string(), .what = holds, .hint = "--resume goes on with it"});
+  }
+  return PieceFolder(folder);
 }
 
 std::optional<std::vector<std::string>> share_pieces(const PieceFolder& folder,

@@ -45,6 +45,16 @@ class PieceFolder {
 // Whether `folder` belongs to this job: the first of its processes makes it, the others find the same name.
 bool begins_or_joins(const std::filesystem::path& folder, const std::string& job);
 
+// How processes come to share a directory.
+struct WorkSharing {
+  bool joins = false;
+  std::string job = {};  // that began it together; empty: any process may join
+};
+
+// The folder of pieces in `out`. Processes that begin a job together are refused if the directory holds
+// anything that they have not put there; `holds` says what it may be, as in "holds a sweep already".
+PieceFolder open_pieces(const std::filesystem::path& out, const std::string& job, const std::string& holds);
+
 // Works on pieces that nobody has until all are done, by whomever; waits for those that others have. `work`
 // gets a piece's place and returns its note. What it throws ends this process's part; others take the piece
 // up. The notes in the order of the pieces, or none if the job was cancelled.
