@@ -9,6 +9,7 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
 #include "sluice/cli/topics.h"
+#include "sluice/dist/mpi/mpi_ranks.h"
 
 namespace sluice::cli {
 namespace {
@@ -118,6 +119,8 @@ std::string overview_text() {
 
 std::string help_text(const DeclaredCommand& declared) {
   std::string text = filled(declared.command.description, 0);
+  if (declared.command.processes == Processes::Ranks && mpi_library().empty())
+    text += "\nThis sluice is built without MPI: it runs in one process (sluice help cluster).\n";
   text += "\nUsage: " + usage_line(declared) + "\n";
   if (const auto arguments = select(declared, true); !arguments.empty()) {
     text += "\nArguments:\n" + entries(arguments);
