@@ -9,10 +9,12 @@ set_target_properties(sluice_shared PROPERTIES EXPORT_NAME sluice)
 set_target_properties(sluice PROPERTIES EXPORT_NAME static)
 install(TARGETS sluice_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# Not for other projects: the commands, and headers that only compile with one instruction set's flags.
+# Not for other projects: the commands, MPI, which only the program is linked with, and headers that only compile
+# with one instruction set's flags.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   REGEX "/src/sluice/cli$" EXCLUDE
+  REGEX "/src/sluice/dist/mpi$" EXCLUDE
   REGEX "/src/sluice/kernels/(simd|amx|avx512bf16)$" EXCLUDE)
 
 install(FILES ${PROJECT_BINARY_DIR}/share/man/man1/sluice.1
