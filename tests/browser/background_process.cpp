@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -20,9 +18,10 @@ constexpr std::chrono::milliseconds kPause{50};
 
 // In the child: a group of its own, so that helpers of a browser are killed with it, and an end with the
 // parent's, even if that is killed.
-[[noreturn]] void become(const std::vector<char*>& words, int output) {
+[[noreturn]] void become(const std::vector<char*>& words, int output, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // gone before that
   const int input = open("/dev/null", O_RDONLY);
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
@@ -43,8 +42,9 @@ BackgroundProcess::BackgroundProcess(const std::string& path, const std::vector<
   words.push_back(nullptr);
   const int output = open(output_file_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (output < 0) throw std::runtime_error(output_file_ + ": cannot be written");
+  const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(words, output);
+  if (pid_ == 0) become(words, output, parent);
   close(output);
   if (pid_ < 0) throw std::runtime_error(path + ": cannot be started");
   setpgid(pid_, pid_);  // whoever comes first; the group must be there before it is killed
@@ -84,29 +84,6 @@ int BackgroundProcess::wait_for_number(const std::string& before, std::chrono::s
     std::this_thread::sleep_for(kPause);
   }
   throw std::runtime_error("did not say \"" + before + "\" in time: " + output());
-}
-
-void kill_all_that_name(const std::string& text) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry.path() / "cmdline");
-    std::ostringstream line;
-    line << file.rdbuf();
-    if (line.str().find(text) != std::string::npos) kill(static_cast<pid_t>(std::stoi(name)), SIGKILL);
-  }
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "sluice-browser-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name + ": cannot be made");
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;  // a browser that is just ending may still write into it
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace sluice::test

@@ -29,22 +29,4 @@ class BackgroundProcess {
   std::string output_file_;
 };
 
-// Kills every process of this user with the text in its command line: for what was started by what was
-// started. The text should be a path that nobody else has.
-void kill_all_that_name(const std::string& text);
-
-// A folder of its own below the system's for temporary files, removed in the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace sluice::test

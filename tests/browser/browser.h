@@ -10,6 +10,7 @@
 
 #include "tests/browser/background_process.h"
 #include "tests/browser/driver_connection.h"
+#include "tests/browser/temporary_folder.h"
 
 namespace sluice::test {
 

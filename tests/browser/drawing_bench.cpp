@@ -1,6 +1,6 @@
 // How long the explorer's page takes to draw, and how it moves, in a real browser: each figure beside its
 // limit. Exits with 1 if one is missed. `sluice bench explore` has what server and transfer take; a test
-// would fail on a busy machine.
+// would fail on a busy machine. sluice_browser_bench [PROGRAM]: another build of sluice for the server.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,6 +25,8 @@ constexpr const char* kPage = R"(
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 const until = async (condition) => { for (let i = 0; !condition(); ++i) { if (i > 6000) throw new Error('not in time'); await frame(); } };
 const map = () => document.querySelector('.large .map');
+// Nothing is asked of the server or fetched any more: what follows is drawing.
+const settled = async () => { for (let still = 0; still < 30; still = document.querySelector('.status.busy') ? 0 : still + 1) await frame(); };
 const choose = (id, value) => { const select = document.getElementById(id); select.value = value; select.dispatchEvent(new Event('change', {bubbles: true})); };
 const press = async (layer, head) => {
   const start = performance.now();
@@ -40,7 +42,7 @@ const press = async (layer, head) => {
 constexpr const char* kPictures = R"(
 for (let head = 0; head < 16; ++head) await press(2, head);
 choose('scale', 'maximum');
-await frame(); await frame();
+await settled();
 const times = [];
 for (let head = 0; head < 16; ++head) times.push(await press(2, head));
 return times;
@@ -48,8 +50,8 @@ return times;
 
 // The same for everything that is in sight: the large map, its sums, and the small maps.
 constexpr const char* kScales = R"(
-await press(3, 1);
-await until(() => performance.getEntriesByName('sluice:grid-row').length > 4);
+for (let head = 0; head < 16; ++head) await press(3, head);
+await settled();
 const times = [];
 for (let i = 0; i < 16; ++i) {
   await press(3, i);
@@ -73,11 +75,13 @@ const frames = async (move) => {
 
 constexpr const char* kOverMap = R"(
 await press(2, 0);
+await settled();
 const box = map().getBoundingClientRect();
 return frames((i) => map().dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: box.left + box.width * (0.1 + i / 200), clientY: box.top + box.height * (0.9 - i / 400)})));
 )";
 
 constexpr const char* kScroll = R"(
+await settled();
 const grid = document.querySelector('.grid');
 return frames((i) => { grid.scrollTop = i * 24; });
 )";
@@ -111,7 +115,8 @@ double percentile(std::vector<double> values, double share) {
 
 class DrawingBench {
  public:
-  explicit DrawingBench(const BrowserPrograms& programs) : browser_(programs) {
+  DrawingBench(const BrowserPrograms& programs, const std::string& program)
+      : models_(kBenchedShape, program), browser_(programs) {
     browser_.resize(1280, 900);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a line at a time, also into a file
     std::printf("%-34s%8s%10s%10s%10s\n", "", "tokens", "p50", "p95", "limit");
@@ -159,24 +164,24 @@ class DrawingBench {
   // Of frames 95 % come faster than the p95.
   void show_frames(const char* what, int tokens, const std::vector<double>& times) {
     const double p95 = 1000 / percentile(times, 0.95);
-    const bool kept = p95 >= kLeastFrames;
+    const bool kept = std::round(p95) >= kLeastFrames;  // every second frame of a screen comes after 33.4 ms
     std::printf("%-34s%8d%10.1f%10.1f%7s%.0f%s\n", what, tokens, 1000 / percentile(times, 0.5), p95,
                 ">= ", kLeastFrames, kept ? "" : "  missed");
     missed_ = missed_ || !kept;
   }
 
-  ExploredModels models_{kBenchedShape};
+  ExploredModels models_;
   Browser browser_;
   bool missed_ = false;
 };
 
-int run_bench() {
+int run_bench(const std::string& program) {
   const BrowserPrograms programs = find_browser();
   if (!programs.are_there()) {
     std::cout << "skipped: chromium and chromedriver are needed (scripts/install-deps.sh --slow-tests)\n";
     return 77;
   }
-  DrawingBench bench(programs);
+  DrawingBench bench(programs, program);
   for (const int tokens : {32, 256, 1024}) bench.measure_maps(tokens);
   for (const int tokens : {32, 128}) bench.measure_slider(tokens);
   return bench.has_missed() ? 1 : 0;
@@ -185,9 +190,9 @@ int run_bench() {
 }  // namespace
 }  // namespace sluice::test
 
-int main() {
+int main(int argc, char** argv) {
   try {
-    return sluice::test::run_bench();
+    return sluice::test::run_bench(argc > 1 ? argv[1] : SLUICE_PROGRAM);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -38,12 +38,12 @@ void make_deep_model(const std::string& path, const std::string& config_path, co
 
 }  // namespace
 
-ExploredModels::ExploredModels(const DeepShape& shape) {
+ExploredModels::ExploredModels(const DeepShape& shape, const std::string& program) {
   const std::string deep = folder_.path("deep");
   make_deep_model(deep, folder_.path("config.json"), shape);
   const std::string nursery = SLUICE_NURSERY;
   server_ = std::make_unique<BackgroundProcess>(
-      SLUICE_PROGRAM,
+      program,
       std::vector<std::string>{"explore", nursery + "/baseline", nursery + "/headwise", deep, "--port", "0"},
       folder_.path("server.log"));
   const int port = server_->wait_for_number("http://127.0.0.1:", kLongestStart);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/browser/background_process.h"
+#include "tests/browser/temporary_folder.h"
 
 namespace sluice::test {
 
@@ -18,7 +19,7 @@ struct DeepShape {
 
 class ExploredModels {
  public:
-  explicit ExploredModels(const DeepShape& deep = {});
+  explicit ExploredModels(const DeepShape& deep = {}, const std::string& program = SLUICE_PROGRAM);
 
   // http://127.0.0.1:PORT
   const std::string& address() const { return address_; }

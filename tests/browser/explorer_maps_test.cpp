@@ -27,8 +27,7 @@ class ExplorerMaps : public ExplorerPage {
 
 TEST_F(ExplorerMaps, open_large_when_pressed) {
   open("m=headwise&t=" + kPrompt);
-  browser().wait_until("[...document.querySelectorAll('.cell canvas')].every((canvas) => canvas.width > 1)",
-                       "small maps");
+  browser().wait_until("document.querySelectorAll('.grid canvas').length === 3", "a canvas for every row");
   EXPECT_EQ(count(".cell"), 6);
   browser().click(".cell[data-layer='2'][data-head='1']");
   wait_for_large_map("2 1");
@@ -53,8 +52,41 @@ TEST_F(ExplorerMaps, are_fetched_only_when_in_sight) {
   EXPECT_EQ(count(".cell"), kDeepLayers * kDeepHeads);
   EXPECT_LT(fetched(), kDeepLayers);
   browser().run("const grid = document.querySelector('.grid'); grid.scrollTop = grid.scrollHeight;");
-  browser().wait_until("document.querySelector(\".cell[data-layer='23'] canvas\").width !== 300",
-                       "the last row");
+  browser().wait_until("document.querySelector(\".grid canvas[data-layer='23']\")", "the last row");
+  // A canvas costs a browser time with every frame.
+  EXPECT_EQ(count(".grid canvas[data-layer='0']"), 0);
+  EXPECT_LT(count("canvas"), kDeepLayers);
+}
+
+TEST_F(ExplorerMaps, lie_over_their_cells) {
+  open("m=headwise&t=" + kPrompt);
+  browser().wait_until("document.querySelectorAll('.grid canvas').length === 3", "small maps");
+  // In the middle of every cell of the second row, below the diagonal: is something drawn?
+  const json drawn = browser().run(R"(
+const canvas = document.querySelector('.grid canvas[data-layer="1"]');
+const canvasBox = canvas.getBoundingClientRect();
+return [...document.querySelectorAll('.cell[data-layer="1"]')].map((cell) => {
+  const box = cell.getBoundingClientRect();
+  const at = (x, y) => canvas.getContext('2d').getImageData(Math.floor(box.left - canvasBox.left + box.width * x),
+    Math.floor(box.top - canvasBox.top + box.height * y), 1, 1).data[3];
+  return [at(0.3, 0.7), at(0.7, 0.3)];
+}))");
+  EXPECT_EQ(drawn, json({{255, 0}, {255, 0}}));
+}
+
+// A value that is alone in its row and column, on a screen that has a tenth of the pixels.
+TEST_F(ExplorerMaps, keep_narrow_lines_on_a_small_screen) {
+  open("m=headwise&t=" + kPrompt);
+  const json darkest = browser().run_async(R"(
+const {drawMap} = await import('/shared/map_pixels.js');
+const {table} = await import('/shared/colors.js');
+const values = new Float32Array(1000 * 1000);
+for (let row = 0; row < 1000; ++row) if (row >= 457) values[row * 1000 + 457] = 1;
+const image = new ImageData(100, 100);
+drawMap(image, {values, rows: 1000, columns: 1000, causal: true}, {x: 0, y: 0, wide: 100, high: 100}, {kind: 'linear', withoutFirst: false});
+const pixels = new Uint32Array(image.data.buffer);
+return [pixels.filter((pixel) => pixel === table().packed[255]).length, pixels[99], pixels[99 * 100]  === table().packed[0]];)");
+  EXPECT_EQ(darkest, json({55, 0, true}));  // rows 45 to 99; nothing above the diagonal; the palest elsewhere
 }
 
 TEST_F(ExplorerMaps, show_what_is_hovered_in_numbers) {

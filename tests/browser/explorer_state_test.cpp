@@ -114,6 +114,9 @@ TEST_F(ExplorerState, fits_a_narrow_screen) {
   for (const char* view : {"attention", "gates", "break&x=1_all_0_0_0_constant_0.5", "next", "lens"}) {
     open("m=headwise&b=baseline&t=" + kPrompt + "&v=" + view);
     EXPECT_LE(browser().run("return document.documentElement.scrollWidth").get<int>(), 390) << view;
+    browser().wait_until(
+        "document.querySelector('[aria-selected=true]').getBoundingClientRect().right <= 390",
+        "the tab of the view");
   }
   keep_screenshot(browser(), "explorer-narrow");
 }

@@ -24,8 +24,7 @@ TEST_F(ExplorerTokens, follow_what_is_typed) {
   browser().wait_until("document.querySelectorAll('.strip button').length === 11", "a token for each letter");
   wait_for_tokens();
   EXPECT_EQ(text_of(".strip"), kPrompt);
-  EXPECT_NE(browser().run("return location.hash").get<std::string>().find("t=%5Eabcdefghij"),
-            std::string::npos);
+  browser().wait_until("location.hash.includes('t=%5Eabcdefghij')", "the prompt in the URL");
 }
 
 TEST_F(ExplorerTokens, say_what_to_do_when_there_is_no_prompt) {
@@ -93,7 +92,7 @@ TEST_F(ExplorerTokens, are_locked_added_and_released) {
   browser().wait_until("document.querySelectorAll('.strip .locked').length === 1", "one locked token");
   browser().click("[data-token='6']", true);
   browser().wait_until("document.querySelectorAll('.strip .locked').length === 2", "two locked tokens");
-  EXPECT_NE(browser().run("return location.hash").get<std::string>().find("p=3.6"), std::string::npos);
+  browser().wait_until("location.hash.includes('p=3.6')", "the locked tokens in the URL");
   browser().press(keys::kEscape);
   browser().wait_until("document.querySelectorAll('.strip .locked').length === 0", "no locked token");
 }

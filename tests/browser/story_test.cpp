@@ -105,16 +105,17 @@ TEST_F(Story, ends_with_a_table_of_all_models) {
 TEST_F(Story, says_at_the_end_what_a_sink_is_and_who_has_one) {
   open_story();
   const auto times = [&](const char* model) {
-    const json view = ask("/api/v1/view", {{"model", model}, {"prompt", text_read("sink")}});
+    const json view = ask("/api/v1/view", {{"model", model}, {"prompt", text_read("open")}});
     return view["sink"]["mean"].get<double>() / view["sink"]["floor"].get<double>();
   };
   const double plain = times("baseline"), gated = times("headwise");
   ASSERT_GT(plain, 3) << "the nursery's golden pair";
-  ASSERT_LT(gated, 3);
+  ASSERT_GT(gated, 3);
+  ASSERT_LT(gated, plain);
   const std::string said = found("open");
   for (const char* words : {"A sink is a token that gets far more attention", "What the gate does to it",
-                            "and the one with it less than a sink",
-                            "Where we saw one: on this text in baseline, and not in headwise"})
+                            "with the gate the sink is smaller, but still there",
+                            "Where we saw one: on this text in baseline and headwise"})
     EXPECT_NE(said.find(words), std::string::npos) << said;
   const auto one_digit = [](double value) {
     char text[32];

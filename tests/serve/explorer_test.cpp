@@ -100,6 +100,13 @@ TEST_F(ExplorerApi, says_how_it_is) {
   EXPECT_EQ(explorer_->client().get("/api/v1/queue").json()["waiting"], 0);
 }
 
+TEST_F(ExplorerApi, leads_from_a_page_with_a_slash_to_the_page) {
+  EXPECT_EQ(explorer_->client().get("/story").status, 200);
+  const ClientResponse response = explorer_->client().get("/story/");
+  EXPECT_EQ(response.status, 303);
+  EXPECT_EQ(response.headers.at("location"), "/story");
+}
+
 TEST_F(ExplorerApi, makes_prompts_and_sequences_of_the_nursery) {
   const json prompts = explorer_->client().get("/api/v1/prompts?bytes=100").json()["prompts"];
   ASSERT_EQ(prompts.size(), 5U);

@@ -11,12 +11,13 @@ import {mainModel, mainPane, subjectOf} from './session.js';
 import {change, state} from './state.js';
 
 const kRows = 8;
+const kLate = 500; // milliseconds after which figures that are no longer true look so
 
 export class Effects {
   constructor() {
     this.facts = element('div');
     this.charts = element('div');
-    this.table = element('div');
+    this.table = element('div', {class: 'wide'});
     this.texts = element('div', {class: 'panes two'});
     const view = {name: 'effect', title: 'the effect', drawing: () => this.drawing(), table: () => this.numbers()};
     this.element = element('section', {class: 'card', id: 'effects', 'aria-label': 'What it does'}, element('div', {class: 'head'}, element('h2', {}, 'What it does'), exportButtons(view)),
@@ -29,6 +30,7 @@ export class Effects {
   async update() {
     const model = mainModel();
     this.under?.abort();
+    this.speaking?.abort(); // figures first: a large model takes a minute for what it would have said
     const mine = (this.under = new AbortController());
     if (!model?.gate || !mainPane() || state.text === '') return this.empty('');
     try {
@@ -37,7 +39,12 @@ export class Effects {
       const b = {...a, interventions};
       if (!interventions.length) this.empty('Switch a change on, and the figures appear here.');
       else {
-        const result = await post('/api/v1/compare', {a, b, count: 20}, mine.signal);
+        if (!this.result) this.empty('Computing …');
+        const late = setTimeout(() => this.element.setAttribute('aria-busy', 'true'), kLate);
+        const result = await post('/api/v1/compare', {a, b, count: 20}, mine.signal).finally(() => {
+          clearTimeout(late);
+          if (mine === this.under) this.element.removeAttribute('aria-busy');
+        });
         if (mine.signal.aborted) return;
         this.result = result;
         measured('effects', () => this.draw());

@@ -23,6 +23,14 @@ function drawTabs() {
     'aria-selected': String(state.view === name), tabindex: state.view === name ? 0 : -1, onclick: () => change({view: name})},
     label, name === 'break' && on ? element('span', {class: 'count', 'aria-label': `${on} changes on`}, on) : null)));
   find('view').setAttribute('aria-labelledby', `tab-${state.view}`);
+  requestAnimationFrame(showTab);
+}
+
+// On a narrow screen the tabs have to be scrolled.
+function showTab() {
+  const tabs = find('tabs').getBoundingClientRect();
+  const chosen = find(`tab-${state.view}`).getBoundingClientRect();
+  if (chosen.left < tabs.left || chosen.right > tabs.right) find('tabs').scrollLeft += chosen.left - tabs.left - (tabs.width - chosen.width) / 2;
 }
 
 // Arrows move between tabs, as screen readers expect of a list of them.

@@ -1,6 +1,7 @@
 // Layers × heads as small maps. Only rows in sight are fetched and drawn; a press selects one for the large map.
 import {element, measured} from '../shared/dom.js';
-import {pictureOf, show} from '../shared/heatmap.js';
+import {pictureOf, pixelRatio, sized} from '../shared/heatmap.js';
+import {drawMap} from '../shared/map_pixels.js';
 import {palette} from '../shared/colors.js';
 import {Drawing} from '../shared/drawing.js';
 import {session} from './session.js';
@@ -8,36 +9,26 @@ import {change, state} from './state.js';
 
 const kCell = 64; // pixels of a small map in a picture
 
-function cellOf(pane, layer, head) {
-  const canvas = element('canvas', {'aria-hidden': 'true'});
-  const cell = element('button', {type: 'button', class: 'cell', 'data-layer': layer, 'data-head': head,
-    'aria-label': `Layer ${layer}, head ${head}`, 'aria-pressed': 'false', tabindex: -1, onclick: () => change({layer, head})}, canvas);
-  return {cell, canvas};
+// What of a row is where, in pixels of the page: all cells are alike, and all rows.
+function placesOf(row) {
+  const [first, second] = row.cells.map((cell) => cell.getBoundingClientRect());
+  return {side: first.width, pitch: second ? second.left - first.left : first.width, width: row.cells.at(-1).getBoundingClientRect().right - first.left};
 }
 
 // Draws what is there; fetches first if it is not.
 async function fill(grid, row) {
   const {pane} = grid;
   const kind = state.grid;
-  if (kind === 'gates' && !pane.model.gate?.layers.includes(row.layer)) {
-    for (const canvas of row.canvases) canvas.getContext('2d').clearRect(0, 0, canvas.width, canvas.height);
-    return;
-  }
-  row.wanted = `${kind}`;
+  row.wanted = kind;
+  if (kind === 'gates' && !pane.model.gate?.layers.includes(row.layer)) return row.canvas?.remove();
   let maps = pane.pass.has(`small ${kind} ${row.layer}`);
   try {
     maps ??= await pane.pass.small(kind, row.layer);
   } catch {
     return; // the strip says what is wrong; the row stays empty and is asked for again when it comes back into sight
   }
-  if (row.wanted !== kind || !row.seen) return;
-  measured('grid-row', () => {
-    for (const map of maps) {
-      const canvas = row.canvases[map.head ?? 0];
-      if (canvas) show(canvas, pictureOf(map, state.scale, kind === 'attention' && !state.first), grid.side, grid.side);
-    }
-  });
-  row.drawn = true;
+  if (row.wanted !== kind || !row.seen || grid.ended) return;
+  measured('grid-row', () => grid.draw(row, maps));
 }
 
 export class Grid {
@@ -49,38 +40,61 @@ export class Grid {
     this.element.append(element('span', {class: 'column-name'}),
       ...Array.from({length: heads}, (_, head) => element('span', {class: 'column-name', 'aria-hidden': 'true'}, head)));
     this.rows = Array.from({length: layers}, (_, layer) => this.row(layer, heads));
+    this.element.addEventListener('click', ({target}) => {
+      if (target.matches('.cell')) change({layer: Number(target.dataset.layer), head: Number(target.dataset.head)});
+    });
     this.observer = new IntersectionObserver((entries) => this.seen(entries), {root: this.element, rootMargin: '120px'});
     for (const row of this.rows) this.observer.observe(row.name);
-    this.resize = new ResizeObserver(() => (this.measured = undefined));
+    this.resize = new ResizeObserver(() => this.resized());
     this.resize.observe(this.element);
     this.mark();
   }
 
   row(layer, heads) {
-    const cells = Array.from({length: heads}, (_, head) => cellOf(this.pane, layer, head));
+    const cells = Array.from({length: heads}, (_, head) => element('button', {type: 'button', class: 'cell', 'data-layer': layer, 'data-head': head,
+      'aria-label': `Layer ${layer}, head ${head}`, 'aria-pressed': 'false', tabindex: -1}));
     const name = element('span', {class: 'row-name', 'aria-hidden': 'true'}, layer);
-    this.element.append(name, ...cells.map((one) => one.cell));
-    return {layer, name, cells: cells.map((one) => one.cell), canvases: cells.map((one) => one.canvas), seen: false, drawn: false};
+    this.element.append(name, ...cells);
+    return {layer, name, cells, canvas: null, seen: false};
   }
 
-  // All cells are alike. Asked once: between drawing one cell and the next it would lay out the whole page anew.
-  get side() {
-    return (this.measured ??= this.rows[0].canvases[0].clientWidth || kCell);
+  // One canvas over all cells of a row, there as long as the row is in sight: a browser composes every canvas anew with every
+  // frame, and a canvas for each of 768 cells left 9 frames a second.
+  draw(row, maps) {
+    row.canvas ??= element('canvas', {'aria-hidden': 'true', 'data-layer': row.layer});
+    row.canvas.style.gridRow = `${row.layer + 2} / span 1`; // below the names of the columns
+    this.places ??= placesOf(row);
+    const {side, pitch, width} = this.places;
+    const {context, wide, high} = sized(row.canvas, width, side);
+    const image = context.createImageData(wide, high);
+    const ratio = pixelRatio();
+    const inner = Math.max(1, Math.floor((side - 2) * ratio)); // inside the cell's border
+    const look = {kind: state.scale, withoutFirst: state.grid === 'attention' && !state.first};
+    for (const map of maps) {
+      const x = Math.min(wide - inner, Math.round(((map.head ?? 0) * pitch + 1) * ratio));
+      drawMap(image, map, {x, y: Math.round(ratio), wide: inner, high: Math.min(inner, high - Math.round(ratio))}, look);
+    }
+    context.putImageData(image, 0, 0);
+    if (!row.canvas.isConnected) this.element.append(row.canvas);
+  }
+
+  resized() {
+    const before = this.places;
+    this.places = undefined;
+    if (before && this.rows[0] && placesOf(this.rows[0]).width !== before.width) this.redraw();
   }
 
   seen(entries) {
     for (const entry of entries) {
       const row = this.rows.find((one) => one.name === entry.target);
       row.seen = entry.isIntersecting;
-      if (row.seen && !row.drawn) fill(this, row);
+      if (row.seen) fill(this, row);
+      else row.canvas?.remove();
     }
   }
 
   redraw() {
-    for (const row of this.rows) {
-      row.drawn = false;
-      if (row.seen) fill(this, row);
-    }
+    for (const row of this.rows) if (row.seen) fill(this, row);
   }
 
   // One cell takes part in the tab order: the selected one. Only it and the one before are touched: there may be a thousand.
@@ -92,11 +106,12 @@ export class Grid {
     this.marked?.setAttribute('tabindex', '0');
     const chosen = this.rows[state.layer];
     if (!chosen || !scroll) return;
-    const top = chosen.name.offsetTop - this.element.offsetTop;
+    const top = chosen.name.offsetTop;
     if (top < this.element.scrollTop || top + 40 > this.element.scrollTop + this.element.clientHeight) this.element.scrollTop = Math.max(0, top - 60);
   }
 
   end() {
+    this.ended = true;
     this.observer.disconnect();
     this.resize.disconnect();
   }

@@ -2,7 +2,7 @@
 import {element, find, replace} from '../shared/dom.js';
 import {walk} from './parts.js';
 import {mainPane, session} from './session.js';
-import {lock} from './strip.js';
+import {lock} from './token_buttons.js';
 import {change, state} from './state.js';
 
 const views = ['attention', 'gates', 'break', 'next', 'lens'];
@@ -11,10 +11,10 @@ const takesArrows = (target) => target.closest('textarea, select, input, [role="
 
 function walkTokens(by) {
   const pane = mainPane();
-  if (!pane?.buttons) return;
-  const at = pane.buttons.indexOf(document.activeElement);
+  if (!pane?.strip) return;
+  const at = pane.strip.buttons.indexOf(document.activeElement);
   const from = at >= 0 ? at : session.hover >= 0 ? session.hover : (state.locked[0] ?? 0) - by;
-  pane.buttons[Math.min(pane.buttons.length - 1, Math.max(0, from + by))].focus();
+  pane.strip.buttons[Math.min(pane.strip.buttons.length - 1, Math.max(0, from + by))].focus();
 }
 
 const steps = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]};

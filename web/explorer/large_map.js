@@ -2,26 +2,15 @@
 // layer of their own, so that moving them never redraws the map.
 import {element, measured, number, onFrame, visible} from '../shared/dom.js';
 import {palette} from '../shared/colors.js';
-import {pictureOf, show} from '../shared/heatmap.js';
+import {pictureOf, sized} from '../shared/heatmap.js';
+import {drawMap, scaleFor} from '../shared/map_pixels.js';
 import {sumsOf} from '../shared/scale.js';
 import {Drawing} from '../shared/drawing.js';
 import {hideTip, showTip} from '../shared/tip.js';
 import {session, setHover} from './session.js';
-import {lock} from './strip.js';
+import {lock} from './token_buttons.js';
 import {state} from './state.js';
 import {headName} from './parts.js';
-
-function fit(canvas) {
-  const ratio = Math.min(3, devicePixelRatio || 1);
-  const box = canvas.parentElement.getBoundingClientRect();
-  const wide = Math.max(1, Math.round(box.width * ratio));
-  const high = Math.max(1, Math.round(box.height * ratio));
-  if (canvas.width !== wide) canvas.width = wide;
-  if (canvas.height !== high) canvas.height = high;
-  const context = canvas.getContext('2d');
-  context.clearRect(0, 0, canvas.width, canvas.height);
-  return context;
-}
 
 export class LargeMap {
   constructor(pane) {
@@ -45,7 +34,10 @@ export class LargeMap {
       const {query} = this.at(event);
       lock(query, event.shiftKey);
     });
-    this.resize = new ResizeObserver(() => this.draw());
+    this.resize = new ResizeObserver(() => {
+      this.size = null;
+      this.draw();
+    });
     this.resize.observe(this.map);
   }
 
@@ -90,16 +82,25 @@ export class LargeMap {
 
   draw() {
     if (!this.values || !this.map.isConnected) return;
+    this.size ??= this.sizes();
     measured('large-map', () => {
-      const withoutFirst = !state.first;
-      const box = this.map.getBoundingClientRect();
-      this.picture = pictureOf(this.values, state.scale, withoutFirst);
-      show(this.canvas, this.picture, box.width, box.height);
-      this.sums = this.sumsNow(withoutFirst);
+      const look = {kind: state.scale, withoutFirst: !state.first};
+      const {context, wide, high} = sized(this.canvas, this.size.map.width, this.size.map.height);
+      const image = context.createImageData(wide, high);
+      measured('picture', () => drawMap(image, this.values, {x: 0, y: 0, wide, high}, look));
+      context.putImageData(image, 0, 0);
+      this.scale = scaleFor(this.values, look);
+      this.sums = this.sumsNow(look.withoutFirst);
       this.drawSums();
       this.describe();
       this.drawLines();
     });
+  }
+
+  // Kept until the map changes its size: asking makes the browser lay out all that has changed before.
+  sizes() {
+    const of = (canvas) => canvas.parentElement.getBoundingClientRect();
+    return {map: of(this.canvas), byKey: of(this.byKey), byQuery: of(this.byQuery)};
   }
 
   // Adding up a million values takes longer than drawing them, so it is done once.
@@ -117,22 +118,22 @@ export class LargeMap {
     this.byKey.parentElement.setAttribute('aria-label', 'Mean attention that each key receives');
     this.byQuery.parentElement.setAttribute('aria-label', 'Attention that each query gives: to the first token, and to the others');
     this.map.dataset.drawn = this.wanted;
-    this.map.dataset.high = this.picture.scale.high;
+    this.map.dataset.high = this.scale.high;
   }
 
   drawSums() {
     const colors = palette();
     const {received, given, first} = this.sums;
     const count = received.length;
-    const key = fit(this.byKey);
-    const most = Math.max(...received, 1e-9);
+    const {context: key} = sized(this.byKey, this.size.byKey.width, this.size.byKey.height);
+    const most = received.reduce((high, value) => Math.max(high, value), 1e-9);
     key.fillStyle = colors.accent;
     const wide = this.byKey.width / count;
     for (let i = 0; i < count; ++i) {
       const high = (this.byKey.height * received[i]) / most;
       key.fillRect(i * wide, this.byKey.height - high, Math.max(1, wide - (wide > 4 ? 1 : 0)), high);
     }
-    const query = fit(this.byQuery);
+    const {context: query} = sized(this.byQuery, this.size.byQuery.width, this.size.byQuery.height);
     const tall = this.byQuery.height / count;
     for (let i = 0; i < count; ++i) {
       const toFirst = state.first ? first[i] : 0;
@@ -144,7 +145,8 @@ export class LargeMap {
   }
 
   drawLines() {
-    const context = fit(this.lines);
+    if (!this.size) return;
+    const {context} = sized(this.lines, this.size.map.width, this.size.map.height);
     const colors = palette();
     const count = this.pane.pass.count;
     const {width, height} = this.lines;

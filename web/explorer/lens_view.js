@@ -6,7 +6,7 @@ import {Drawing} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
 import {hideTip, showTip} from '../shared/tip.js';
 import {inPanes} from './parts.js';
-import {lock} from './strip.js';
+import {lock} from './token_buttons.js';
 import {session, setHover} from './session.js';
 import {state} from './state.js';
 

@@ -143,7 +143,7 @@ const view = {
 };
 
 export function build() {
-  parts = {tables: element('div', {id: 'next-tables'}), said: element('p', {class: 'said', id: 'said'}), hint: element('p', {class: 'note'}), trouble: element('p', {class: 'trouble', role: 'alert', hidden: true}),
+  parts = {tables: element('div', {id: 'next-tables', class: 'wide'}), said: element('p', {class: 'said', id: 'said'}), hint: element('p', {class: 'note'}), trouble: element('p', {class: 'trouble', role: 'alert', hidden: true}),
     go: element('button', {type: 'button', id: 'generate', class: 'main', onclick: generate}, 'Generate'),
     back: element('button', {type: 'button', class: 'quiet', onclick: () => change({step: 0})}, 'back to the prompt')};
   drawSaid();

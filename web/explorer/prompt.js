@@ -70,14 +70,23 @@ function drawModels() {
 
 const taken = (seconds) => (seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`);
 
+// What the server is doing for us, with a clock: the first look at a large model reads gigabytes before there is a layer to count.
+function underway(queue) {
+  const waiting = queue.yours?.[0];
+  const {running} = queue;
+  if (waiting && !running?.yours) return `waiting, place ${waiting.place}${waiting.expected_s ? `, about ${Math.ceil(waiting.expected_s)} s` : ''}`;
+  const clock = running?.seconds >= 2 ? `, ${Math.round(running.seconds)} s` : '';
+  if (running?.total) return `computing, ${running.done} of ${running.total}${clock}`;
+  const unread = running && session.models.find((model) => model.id === running.model && !model.loaded);
+  return unread ? `loading ${unread.id}${clock || ' …'}` : `computing${clock || ' …'}`;
+}
+
 function drawStatus(queue) {
   const status = find('status');
   status.classList.toggle('busy', Boolean(queue));
   const pass = session.panes[0]?.pass;
   const timing = pass?.view.timing;
-  const waiting = queue?.yours?.[0];
-  if (waiting && !queue.running?.yours) status.textContent = `waiting, place ${waiting.place}${waiting.expected_s ? `, about ${Math.ceil(waiting.expected_s)} s` : ''}`;
-  else if (queue) status.textContent = queue.running?.total ? `computing, ${queue.running.done} of ${queue.running.total}` : 'computing …';
+  if (queue) status.textContent = underway(queue);
   else status.textContent = pass ? `${pass.count} tokens · ${timing.cached ? 'from memory' : taken(timing.computed_s)}` : '';
 }
 
@@ -97,6 +106,7 @@ export function beginPrompt() {
     if (changed.has('model')) drawExamples();
   });
   onPanes(() => {
+    for (const pane of session.panes) pane.model.loaded = true;
     say(session.trouble);
     drawStatus(null);
   });

@@ -93,6 +93,23 @@ function differing(other) {
   });
 }
 
+// The browser takes milliseconds to write a long URL, and what is shown need not wait for it. Steps stay in their order.
+let unwritten = [];
+
+function flush() {
+  for (const {how, url} of unwritten) history[how](null, '', url);
+  unwritten = [];
+}
+
+function write(how) {
+  const url = written();
+  if (how === 'replaceState' && unwritten.length) unwritten.at(-1).url = url;
+  else unwritten.push({how, url});
+  if (unwritten.length === 1) setTimeout(flush, kWriteAfter);
+}
+
+const kWriteAfter = 30; // milliseconds: behind the frame that shows it
+
 // Another walk of the same control within a second, like a drag or a held key, is the same step of the history.
 const kSameStep = 1000;
 
@@ -105,8 +122,7 @@ export function change(values, how = 'push') {
   const keys = changed.join();
   const now = performance.now();
   const same = keys === lastPush.keys && now - lastPush.time < kSameStep;
-  if (how === 'push' && !same) history.pushState(null, '', written());
-  else history.replaceState(null, '', written());
+  write(how === 'push' && !same ? 'pushState' : 'replaceState');
   lastPush = {keys, time: now};
   announce(changed);
 }
@@ -124,7 +140,9 @@ function read() {
 // Reads the URL now and whenever the reader goes back or forward.
 export function begin() {
   read();
+  addEventListener('pagehide', flush);
   addEventListener('popstate', () => {
+    unwritten = []; // what the reader goes back from
     lastPush = {keys: '', time: 0};
     const changed = read();
     if (changed.length) announce(changed);

@@ -1,13 +1,13 @@
-// The tokens as a strip of buttons, coloured by what the reader chose; exact values on hover or focus.
-import {choice, element, find, measured, number, replace, segments, spoken, visible} from '../shared/dom.js';
-import {step, strong, table} from '../shared/colors.js';
+// The tokens as a strip of buttons, coloured by what the reader chose, and the tools above it.
+import {choice, debounced, element, find, measured, number, replace, segments, visible} from '../shared/dom.js';
+import {strong, table} from '../shared/colors.js';
 import {scaleOf, scales, sumsOf} from '../shared/scale.js';
 import {attentionKey} from '../shared/pass.js';
 import {exportButtons} from '../shared/export.js';
-import {hideTip, showTip} from '../shared/tip.js';
 import {paneHeading, walker} from './parts.js';
 import {stripDrawing} from './strip_drawing.js';
-import {mainPane, onHover, onPanes, session, setHover} from './session.js';
+import {TokenButtons} from './token_buttons.js';
+import {mainPane, onHover, onPanes, session} from './session.js';
 import {change, state, subscribe} from './state.js';
 
 const shades = [
@@ -16,6 +16,8 @@ const shades = [
   ['received', 'Attention received', 'Mean attention of the tokens that see this one'],
   ['given', 'Attention given', 'Where the locked token looks (the last one if none is)'],
 ];
+
+const kTips = 200; // milliseconds
 
 // What can be said of every token, from what has been fetched so far.
 function valuesOf(pane) {
@@ -42,43 +44,32 @@ function givenOf(map, count) {
   return Float32Array.from({length: count}, (_, key) => from.reduce((sum, query) => sum + map.values[query * count + key], 0) / from.length);
 }
 
-// Fetches what the colours and the hints need.
-function want(pane) {
+// What is not there yet, as functions that fetch it: what the colours need, or all that the tips say.
+function missing(pane, all) {
+  const {pass, model} = pane;
+  const {layer, head} = state;
   // A link may name another model's layer, for as long as that one is being loaded.
-  if (state.layer >= pane.model.layers || state.head >= pane.model.heads) return Promise.resolve();
-  const hasGate = pane.model.gate?.layers.includes(state.layer);
-  const asked = [pane.pass.attention(state.layer, state.head), hasGate ? pane.pass.gates(state.layer) : null];
-  return Promise.allSettled(asked.filter(Boolean));
+  if (layer >= model.layers || head >= model.heads) return [];
+  const gates = (all || state.shade === 'gate') && model.gate?.layers.includes(layer) && !pass.has(`gates ${layer}`);
+  const attention = (all || state.shade === 'received' || state.shade === 'given') && !pass.has(attentionKey(layer, head));
+  return [gates ? () => pass.gates(layer) : null, attention ? () => pass.attention(layer, head) : null].filter(Boolean);
 }
+
+const subjectNow = () => `${state.shade} ${state.layer} ${state.head}`;
 
 function colour(pane) {
   measured('strip', () => {
-    const values = valuesOf(pane);
-    const shown = values[state.shade];
-    const most = shown ? Math.max(...Array.from(shown, (value) => value || 0)) : 0;
+    pane.values = valuesOf(pane);
+    const shown = pane.values[state.shade];
+    const most = shown ? shown.reduce((high, value) => (value > high ? value : high), 0) : 0;
     pane.scale = scaleOf(state.shade === 'surprise' && state.scale === 'linear' ? 'maximum' : state.scale, most);
-    const colors = table();
-    pane.buttons.forEach((button, t) => {
-      const value = shown ? shown[t] : null;
-      const locked = state.locked.includes(t);
-      // Most stay as they are when a token is locked or another layer is alike; touching all would style the page anew.
-      const sign = `${state.shade} ${value} ${locked} ${pane.scale.high} ${state.scale} ${colors.name}`;
-      if (button.sign === sign) return;
-      button.sign = sign;
-      const place = shown ? step(pane.scale.share(value ?? 0)) : 0;
-      button.style.backgroundColor = shown ? colors.css[place] : '';
-      button.style.color = shown ? colors.ink[place] : '';
-      button.dataset.shown = value === null || value === undefined ? '' : String(value);
-      button.setAttribute('aria-label', `${t}: ${spoken(pane.pass.tokens[t])}, ${state.shade} ${number(value)}`);
-      button.classList.toggle('locked', locked);
-      button.setAttribute('aria-pressed', String(locked));
-    });
-    pane.values = values;
+    pane.strip.show(shown, pane.scale);
+    pane.strip.subject = subjectNow();
   });
 }
 
 function tipLines(pane, t) {
-  const {values} = pane;
+  const values = valuesOf(pane);
   const lines = [`${visible(pane.pass.tokens[t])}`, `token ${t}, id ${pane.pass.ids[t]}`, `surprise ${number(values.surprise[t])} nats`];
   const place = `layer ${state.layer}, ${state.head < 0 ? 'mean of heads' : 'head ' + state.head}`;
   if (values.gate) lines.push(`gate ${number(values.gate[t], 4)} (${place})`);
@@ -87,52 +78,21 @@ function tipLines(pane, t) {
   return lines;
 }
 
-export function lock(t, add) {
-  const has = state.locked.includes(t);
-  const others = state.locked.filter((position) => position !== t);
-  change({locked: add ? (has ? others : [...others, t].sort((a, b) => a - b)) : has && !others.length ? [] : [t]});
-}
+const ramps = {}; // by theme
 
-function stripOf(pane) {
-  const strip = element('div', {class: 'strip', role: 'group', 'aria-label': `Tokens of ${pane.name} ${pane.note}`.trim()});
-  pane.buttons = pane.pass.tokens.map((token, t) => element('button', {type: 'button', 'data-token': t, tabindex: t ? -1 : 0}, visible(token)));
-  strip.append(...pane.buttons);
-  const over = (event) => {
-    const button = event.target.closest('button');
-    if (!button) return;
-    const t = Number(button.dataset.token);
-    setHover(t);
-    const box = button.getBoundingClientRect();
-    showTip(box.left, box.bottom - 12, tipLines(pane, t));
-  };
-  strip.addEventListener('mouseover', over);
-  strip.addEventListener('focusin', (event) => {
-    for (const button of pane.buttons) button.tabIndex = button === event.target ? 0 : -1;
-    over(event);
-  });
-  for (const leaving of ['mouseleave', 'focusout']) {
-    strip.addEventListener(leaving, () => {
-      setHover(-1);
-      hideTip();
-    });
-  }
-  strip.addEventListener('click', (event) => {
-    const button = event.target.closest('button');
-    if (button) lock(Number(button.dataset.token), event.shiftKey);
-  });
-  return strip;
-}
-
-function legend(pane) {
-  if (!pane?.scale) return null;
+function ramp() {
+  const colors = table();
+  if (ramps[colors.name]) return ramps[colors.name];
   const canvas = element('canvas', {width: 256, height: 1, 'aria-hidden': 'true'});
   const context = canvas.getContext('2d');
-  table().css.forEach((color, i) => {
+  colors.css.forEach((color, i) => {
     context.fillStyle = color;
     context.fillRect(i, 0, 1, 1);
   });
-  return element('span', {class: 'legend'}, number(pane.scale.low, pane.scale.low ? 3 : 0), canvas, number(pane.scale.high, 2));
+  return (ramps[colors.name] = canvas);
 }
+
+const legend = ({scale}) => element('span', {class: 'legend'}, number(scale.low, scale.low ? 3 : 0), ramp(), number(scale.high, 2));
 
 const view = {
   name: 'tokens', title: 'the tokens',
@@ -142,13 +102,19 @@ const view = {
       token, pane.values.surprise[t], pane.values.gate?.[t], pane.values.received?.[t], pane.values.given?.[t]]))}),
 };
 
+let toolsShow = '';
+
 function drawTools() {
+  const scale = mainPane()?.scale;
+  const show = JSON.stringify([state.shade, state.layer, state.head, state.scale, state.first, scale?.low, scale?.high, table().name]);
+  if (show === toolsShow) return;
+  toolsShow = show;
   replace(find('strip-tools'),
     segments('Colour tokens by', shades, state.shade, (shade) => change({shade})), walker(),
-    element('span', {class: 'row'}, choice('Scale of colours', scales, state.scale, (scale) => change({scale}), {id: 'scale'}),
+    element('span', {class: 'row'}, choice('Scale of colours', scales, state.scale, (kind) => change({scale: kind}), {id: 'scale'}),
       element('label', {}, element('input', {type: 'checkbox', id: 'first', checked: state.first,
         onchange: (event) => change({first: event.target.checked})}), 'first token')),
-    legend(mainPane()));
+    scale ? legend(mainPane()) : null);
 }
 
 const notes = {
@@ -159,41 +125,69 @@ const notes = {
   given: (pane) => `Where token ${lookers(pane.pass.count).join(', ')} looks. Click another token to see through its eyes.`,
 };
 
+async function fetchAndColour(all) {
+  const panes = session.panes;
+  const fetches = panes.flatMap((pane) => missing(pane, all)).map((fetch) => fetch());
+  await Promise.allSettled(fetches);
+  if (panes !== session.panes || !fetches.length) return;
+  for (const pane of panes) colour(pane);
+  drawTools();
+}
+
+// What only the tips say waits until a slider or a held key stands still.
+const fetchForTips = debounced(kTips, () => fetchAndColour(true));
+
 async function recolour() {
   const panes = session.panes;
-  for (const pane of panes) colour(pane);
+  // Under a moving slider colours stay until the new ones have come.
+  for (const pane of panes) if (pane.strip.subject !== subjectNow() || !missing(pane, false).length) colour(pane);
   drawTools();
   const pane = mainPane();
   replace(find('strip-note'), pane ? [element('span', {}, notes[state.shade](pane)), exportButtons(view)] : null);
   if (!panes.length) return;
-  await Promise.all(panes.map(want));
-  if (panes !== session.panes) return;
-  for (const one of panes) colour(one);
-  drawTools();
-  document.dispatchEvent(new CustomEvent('sluice:coloured'));
+  await fetchAndColour(false);
+  if (panes === session.panes) fetchForTips();
+}
+
+// A pass over the same tokens as before takes over its buttons.
+let panesBefore = [];
+
+function takeOver() {
+  const {panes} = session;
+  const sign = (pane) => JSON.stringify([pane.name, pane.note, pane.pass.tokens]);
+  const same = panes.length > 0 && panes.length === panesBefore.length && panes.every((pane, p) => sign(pane) === sign(panesBefore[p]));
+  panes.forEach((pane, p) => {
+    if (same) Object.assign(pane, {strip: panesBefore[p].strip, values: panesBefore[p].values, scale: panesBefore[p].scale});
+    else pane.strip = new TokenButtons(pane.pass.tokens, `Tokens of ${pane.name} ${pane.note}`.trim());
+    pane.strip.hints = (t) => tipLines(pane, t);
+  });
+  panesBefore = panes;
+  return same;
 }
 
 function rebuild() {
-  const strips = find('strips');
-  strips.classList.toggle('two', session.panes.length > 1);
-  replace(strips, session.panes.length
-    ? session.panes.map((pane) => element('div', {class: 'pane'}, session.panes.length > 1 || pane.note ? paneHeading(pane) : null, stripOf(pane)))
-    : element('p', {class: 'empty'}, element('strong', {}, session.trouble ? 'Nothing to show' : 'No tokens yet'),
-      session.trouble ? 'See the message above.' : 'Type a prompt above, or take one of the examples.'));
+  const {panes} = session;
+  if (!takeOver()) {
+    const strips = find('strips');
+    strips.classList.toggle('two', panes.length > 1);
+    replace(strips, panes.length
+      ? panes.map((pane) => element('div', {class: 'pane'}, panes.length > 1 || pane.note ? paneHeading(pane) : null, pane.strip.element))
+      : element('p', {class: 'empty'}, element('strong', {}, session.trouble ? 'Nothing to show' : 'No tokens yet'),
+        session.trouble ? 'See the message above.' : 'Type a prompt above, or take one of the examples.'));
+  }
   recolour();
 }
 
 export function beginStrip() {
+  const hasStrips = () => session.panes.every((pane) => pane.strip);
+  // Until the first pass is there; a large model takes its time.
+  replace(find('strips'), element('p', {class: 'empty'}, element('strong', {}, 'The model reads the prompt'), 'What it is doing stands above, at the right.'));
   onPanes(rebuild);
   onHover(() => {
-    for (const pane of session.panes) {
-      pane.marked?.classList.remove('hover');
-      pane.marked = pane.buttons?.[session.hover];
-      pane.marked?.classList.add('hover');
-    }
+    for (const pane of session.panes) pane.strip?.mark(session.hover);
   });
   subscribe((changed) => {
-    if (['shade', 'layer', 'head', 'locked', 'scale', 'first'].some((name) => changed.has(name)) && session.panes.every((pane) => pane.buttons)) recolour();
+    if (['shade', 'layer', 'head', 'locked', 'scale', 'first'].some((name) => changed.has(name)) && hasStrips()) recolour();
   });
-  document.addEventListener('sluice:theme', () => session.panes.every((pane) => pane.buttons) && recolour());
+  document.addEventListener('sluice:theme', () => hasStrips() && recolour());
 }

@@ -11,9 +11,11 @@ const palettes = {
   dark: {paper: '#12151c', soft: '#1b202a', ink: '#e6e9f0', faint: '#a0a9ba', line: '#353d4c', accent: '#8fb4ff', second: '#ffb27a', grid: '#262c38'},
 };
 
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+
 export function isDark() {
   const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  return chosen ? chosen === 'dark' : prefersDark.matches;
 }
 
 // How the highest values look, in words.

@@ -51,18 +51,24 @@ function draw(map, kind, withoutFirst, colors) {
   return {canvas, scale, most};
 }
 
-// Copies a picture into a canvas of the page at the screen's resolution. A picture with more values than the canvas has
-// pixels is smoothed, so that a narrow line does not vanish between two of them.
-export function show(canvas, picture, width, height) {
-  const ratio = Math.min(3, devicePixelRatio || 1);
-  const wide = Math.max(1, Math.round(width * ratio));
-  const high = Math.max(1, Math.round(height * ratio));
+// A canvas of the page at the screen's resolution, empty: {context, wide, high}, in pixels of the screen.
+export function sized(canvas, width, height) {
+  const wide = Math.max(1, Math.round(width * pixelRatio()));
+  const high = Math.max(1, Math.round(height * pixelRatio()));
+  const context = canvas.getContext('2d');
   if (canvas.width !== wide || canvas.height !== high) {
     canvas.width = wide;
     canvas.height = high;
-  }
-  const context = canvas.getContext('2d');
-  context.clearRect(0, 0, wide, high);
+  } else context.clearRect(0, 0, wide, high);
+  return {context, wide, high};
+}
+
+export const pixelRatio = () => Math.min(3, devicePixelRatio || 1);
+
+// Copies a picture into a canvas. One with more values than the canvas has pixels is smoothed, so that a narrow line does not
+// vanish between two of them.
+export function show(canvas, picture, width, height) {
+  const {context, wide, high} = sized(canvas, width, height);
   context.imageSmoothingEnabled = picture.canvas.width > wide || picture.canvas.height > high;
   context.drawImage(picture.canvas, 0, 0, wide, high);
 }

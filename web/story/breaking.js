@@ -5,7 +5,7 @@ import {svgElement} from '../shared/drawing.js';
 import {palette} from '../shared/colors.js';
 import {post} from '../shared/api.js';
 import {chartWidth, found, p, slider, tryIt, value} from './figures.js';
-import {cast, explorerLink, isSink, kSinkFactor, largestActivation, look, meanOf, textFor} from './material.js';
+import {cast, explorerLink, isSink, kSinkFactor, kStudyLetters, largestActivation, look, meanOf, textFor} from './material.js';
 
 export function breaking() {
   const model = cast.gated;
@@ -64,9 +64,9 @@ export function open() {
   let index = 0;
 
   async function row(model) {
-    const text = await textFor(model, index);
+    const text = await textFor(model, index, kStudyLetters);
     const pass = await look(model, text.text);
-    return {model, sink: pass.view.sink, largest: largestActivation(pass).largest, gate: pass.view.gates?.find((gate) => gate.position === 'g1') ?? null, nll: pass.view.nll, tokens: pass.count};
+    return {model, text: text.text, sink: pass.view.sink, largest: largestActivation(pass).largest, gate: pass.view.gates?.find((gate) => gate.position === 'g1') ?? null, nll: pass.view.nll, tokens: pass.count};
   }
 
   // The story in short, as far as these models tell it.
@@ -85,6 +85,7 @@ export function open() {
   async function draw() {
     const rows = [];
     for (const model of cast.all.slice(0, kModels)) rows.push(await row(model));
+    result.dataset.text = rows.find((one) => one.model === cast.plain)?.text ?? '';
     replace(table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'All loaded models'), element('thead', {}, element('tr', {}, ['Model', 'parameters', 'first token', '× uniform', 'largest number', 'mean gate', 'surprise'].map((name) => element('th', {scope: 'col'}, name)))),
       element('tbody', {}, rows.map((one) => element('tr', {}, element('th', {scope: 'row'}, one.model.id), element('td', {}, one.model.parameters.toLocaleString('en')), element('td', {}, percent(one.sink.mean)), element('td', {}, number(one.sink.mean / one.sink.floor, 1)), element('td', {}, number(one.largest, 1)),
         element('td', {}, one.gate ? number(one.gate.mean) : 'none'), element('td', {}, number(one.nll, 2)))))));

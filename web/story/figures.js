@@ -46,16 +46,16 @@ export class TokenRow {
     this.element.addEventListener('mouseleave', hideTip);
   }
 
-  // values: by token; marks: {chosen, copies}.
-  draw(tokens, values, {unit, high = 1, chosen = -1, copies = []}) {
+  // values: by token; marks: {chosen, underlined}.
+  draw(tokens, values, {unit, high = 1, chosen = -1, underlined = []}) {
     this.unit = unit;
     const colors = table();
     measured('story-tokens', () => {
-      const marked = new Set(copies ?? []);
+      const marked = new Set(underlined);
       replace(this.element, tokens.map((token, t) => {
         const share = step((values[t] ?? 0) / high);
         const button = element('button', {type: 'button', 'data-token': t, 'data-value': values[t] === null || values[t] === undefined ? '' : number(values[t], 4),
-          class: [t === chosen ? 'chosen' : '', marked.has(t) ? 'copy' : ''].join(' ').trim() || null, 'aria-label': `${spoken(token)}, ${unit} ${number(values[t])}`,
+          class: [t === chosen ? 'chosen' : '', marked.has(t) ? 'due' : ''].join(' ').trim() || null, 'aria-label': `${spoken(token)}, ${unit} ${number(values[t])}`,
           'aria-pressed': this.pressed ? String(t === chosen) : null}, visible(token));
         button.style.backgroundColor = colors.css[share];
         button.style.color = colors.ink[share];

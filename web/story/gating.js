@@ -5,7 +5,7 @@ import {svgElement} from '../shared/drawing.js';
 import {post} from '../shared/api.js';
 import {drawing} from './drawings.js';
 import {MapFigure, TokenRow, chartWidth, found, p, tryIt, value} from './figures.js';
-import {cast, explorerLink, largestActivation, look, meanOf, mostDifferentHead, reader, sinkHead, textFor} from './material.js';
+import {cast, explorerLink, largestActivation, look, meanOf, mostDifferentHead, reader, sinkHead, textFor, whereDue} from './material.js';
 
 // Every head of a model as options of a select.
 const heads = (model, layers = [...Array(model.layers).keys()]) => layers.flatMap((layer) => [...Array(model.heads).keys()].map((head) => [`${layer} ${head}`, `layer ${layer}, head ${head}`]));
@@ -46,7 +46,7 @@ export function paint() {
 
 // Mean gate at tokens where a copy is due and at the others, of every head: [{layer, head, busy, idle}].
 async function gatesByWork(model, pass, copies) {
-  const busy = new Set((copies ?? []).map((position) => position - 1));
+  const busy = new Set(whereDue(copies));
   const rows = [];
   for (const layer of model.gate.layers) {
     const map = await pass.gates(layer);
@@ -71,12 +71,12 @@ export function dimmer() {
     const [layer, head] = which.split(' ').map(Number);
     const map = pass.has(`gates ${layer}`);
     const values = Float32Array.from({length: map.rows}, (_, t) => map.values[t * map.columns + head]);
-    row.draw(pass.tokens, values, {unit: 'gate', copies: text.copies});
+    row.draw(pass.tokens, values, {unit: 'gate', underlined: whereDue(text.copies)});
     const {busy, idle} = rows.find((one) => one.layer === layer && one.head === head);
     const lowest = values.reduce((best, one, t) => (one < values[best] ? t : best), 0);
     const highest = values.reduce((best, one, t) => (one > values[best] ? t : best), 0);
     replace(result, p('This gate goes from ', value(number(values[lowest])), ` (token ${lowest}) to `, value(number(values[highest])), ` (token ${highest}).`),
-      text.copies ? p('Where a copy is due it is ', value(number(busy)), ' on average, elsewhere ', value(number(idle)), '. ',
+      text.copies ? p('Where a copy is due (underlined) it is ', value(number(busy)), ' on average, elsewhere ', value(number(idle)), '. ',
         busy > idle + 0.05 ? 'It opens for the work and dims when there is none: a spotlight with a dimmer.' : busy < idle - 0.05 ? 'It dims for the copy and is open elsewhere, so this head has another job.' : 'It hardly cares about copies. Try another head.') : p('On prose nobody has told us which tokens need help, so we only look.'));
     link.href = explorerLink({model: model.id, text: text.text, layer, head, shade: 'gate', view: 'gates'});
   }

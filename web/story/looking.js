@@ -4,7 +4,7 @@ import {barChart, lineChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {drawing} from './drawings.js';
 import {TokenRow, chartWidth, found, p, slider, tryIt, value} from './figures.js';
-import {cast, explorerLink, isSink, kSinkFactor, largestActivation, look, meanOf, reader, sharesByWork, sinkHead, textFor} from './material.js';
+import {cast, explorerLink, isSink, kSinkFactor, kStudyLetters, largestActivation, look, meanOf, reader, sharesByWork, sinkHead, textFor, whereDue} from './material.js';
 
 export function attention() {
   const model = reader();
@@ -70,7 +70,7 @@ export function spotlight() {
     walk.input.value = t;
     walk.output.textContent = String(t);
     const given = map.values.subarray(t * pass.count, (t + 1) * pass.count);
-    row.draw(pass.tokens, given, {unit: 'attention', chosen: t, copies: text.copies});
+    row.draw(pass.tokens, given, {unit: 'attention', chosen: t, underlined: whereDue(text.copies)});
     replace(chart, svgElement(barChart({title: `Where token ${t} looks`, categories: pass.tokens, series: [{name: 'attention', values: given}], top: 1, width: chartWidth(), height: 170})));
     const total = given.reduce((sum, one) => sum + one, 0);
     const {idle, busy: needed} = head;
@@ -85,7 +85,7 @@ export function spotlight() {
     content: [
       p('Shares of what? Of one. The shares of a head are made so that they add up to exactly one, for every token, whether there is something worth looking at or not. The spotlight can be turned, made wide or narrow. It cannot be switched off.'),
       drawing('spotlight'),
-      p('To see what that does we need a text in which looking back is rarely useful. The nursery is such a text: letters follow each other by a simple rule, but after one of a few trigger letters the letter before it comes once more (underlined). Only there does a head have work.'),
+      p('To see what that does we need a text in which looking back is rarely useful. The nursery is such a text: letters follow each other by a simple rule, but after one of a few trigger letters (underlined) the letter before it comes once more. Only at a trigger does a head have work: it has to find that letter.'),
       tryIt('Walk through the tokens and watch the sum.', walk.element, row.element, chart, result),
     ],
     async start() {
@@ -107,7 +107,7 @@ export function sink() {
   const sinks = element('figure', {class: 'chart'});
   const sizes = element('figure', {class: 'chart'});
   let index = 0;
-  const length = slider('Letters', {low: 8, high: 126, at: 63, moved: debounced(150, () => draw().catch(fail))});
+  const length = slider('Letters', {low: 8, high: kStudyLetters, at: 63, moved: debounced(150, () => draw().catch(fail))});
   const another = element('button', {type: 'button', onclick: () => {
     index += 1;
     draw().catch(fail);
@@ -134,7 +134,7 @@ export function sink() {
     id: 'sink', title: 'The sink, measured', needs: ['plain'],
     content: [
       p('So where does light go that nobody needs? In many models: onto the first token. Every later token can see it, and it says little, so it does the least harm. People call it an attention sink. To make it stand out the model often blows up a few numbers at that place far beyond the usual size.'),
-      p('“Much attention” needs something to compare with. A token that looks at all others alike puts an equal share on each; the first token, which everybody sees, gets most of that. The dotted line is this share.'),
+      p('“Much attention” needs something to compare with. A token that looks at all others alike puts an equal share on each; the first token, which everybody sees, gets most of that. The dotted line is this share. It falls as the text gets longer, so the same head can be a sink on a long text and miss the rule on a short one.'),
       tryIt('Make the text longer or shorter, or take another.', [length.element, another], sinks, sizes, result),
     ],
     start: draw,

@@ -27,6 +27,12 @@ export const reader = () => cast.proseGated ?? cast.prosePlain ?? cast.gated ?? 
 
 const texts = new Map();
 
+// As long as the sequences of the nursery's study, of which a token is not predicted.
+export const kStudyLetters = 126;
+
+// Where a copy is due: the tokens that have to predict one.
+export const whereDue = (copies) => (copies ?? []).map((position) => position - 1);
+
 // {text, copies, triggers}. copies: positions of letters that repeat an earlier one after a trigger; null where that is not
 // known, with prose.
 export async function textFor(model, index = 0, letters = 63) {
@@ -68,7 +74,7 @@ export function mostDifferentHead(a, b) {
 
 // Mean share on the first token where a copy is due and elsewhere, of every head. The first few queries have little choice.
 export async function sharesByWork(model, pass, copies) {
-  const busy = new Set((copies ?? []).map((position) => position - 1));
+  const busy = new Set(whereDue(copies));
   const rows = [];
   for (let layer = 0; layer < model.layers; ++layer) {
     for (let head = 0; head < model.heads; ++head) {

@@ -105,6 +105,11 @@ Answer Explorer::answer(const HttpRequest& request) {
   const Asset* asset = find_asset(request.path);
   if (asset == nullptr) throw HttpError(404, "there is nothing here");
   if (method_of(request) != "GET") refuse_method("GET");
+  // What a page links to is beside it: "/story/" would look for it one folder below.
+  if (request.path.size() > 1 && request.path.ends_with('/'))
+    return HttpResponse{.status = 303,
+                        .type = "text/plain; charset=utf-8",
+                        .headers = {{"Location", request.path.substr(0, request.path.size() - 1)}}};
   return asset_response(*asset, request);
 }
 

@@ -40,6 +40,14 @@ ViewStore::Obtained ViewStore::obtain(const Subject& subject, ModelShelf& shelf,
       .ids = std::move(ids),
       .interventions = calibrated_on_examples(*subject.model, model, subject.interventions, control),
       .packing = packing};
+  ViewHandle unchanged;
+  if (!subject.interventions.empty()) {
+    Subject sound = subject;
+    sound.interventions = {};
+    sound.change_texts = {};
+    unchanged = views_.find(view_name(sound, request.ids));
+    if (unchanged) request.unchanged = &unchanged->view;
+  }
   request.seen = [&](LayerDetail detail) { put_layer(name, std::move(detail)); };
   auto stored = std::make_shared<StoredView>(StoredView{.name = name,
                                                         .model_id = subject.model->id,

@@ -1,0 +1,58 @@
+// That nothing outlives the tests, even if they are killed.
+#include "tests/browser/temporary_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+namespace sluice::test {
+namespace {
+
+constexpr std::chrono::seconds kLongestEnd{60};
+
+// In a process of its own: makes a folder, starts something that is in no group of ours and names the folder,
+// as a browser does, and tells both. Then it waits to be killed.
+[[noreturn]] void own_a_folder(int answer) {
+  const TemporaryFolder folder;
+  const std::string inside = folder.path("profile");
+  const pid_t stray = fork();
+  if (stray == 0) {
+    setsid();
+    execl("/bin/sh", "sh", "-c", "sleep 600; true", inside.c_str(), nullptr);
+    _exit(127);
+  }
+  std::string told = std::to_string(stray) + " " + folder.path("") + "\n";
+  if (write(answer, told.data(), told.size()) < 0) _exit(1);
+  for (;;) pause();
+}
+
+TEST(TemporaryFolder, takes_all_that_works_in_it_along_when_its_owner_is_killed) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t owner = fork();
+  if (owner == 0) own_a_folder(ends[1]);
+  close(ends[1]);
+  FILE* told = fdopen(ends[0], "r");
+  int stray = 0;
+  char path[512] = "";
+  ASSERT_EQ(fscanf(told, "%d %511s", &stray, path), 2);
+  fclose(told);
+  ASSERT_TRUE(std::filesystem::exists(path));
+
+  kill(owner, SIGKILL);
+  waitpid(owner, nullptr, 0);
+
+  const auto end = std::chrono::steady_clock::now() + kLongestEnd;
+  while (std::filesystem::exists(path) && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(kill_all_that_name(path)) << "still there: " << stray;
+}
+
+}  // namespace
+}  // namespace sluice::test
