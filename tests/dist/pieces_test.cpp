@@ -30,14 +30,13 @@ TEST_F(Pieces, are_worked_on_once_each_by_however_many_workers) {
   std::atomic<int> complete = 0;
   for (int worker = 0; worker < 3; ++worker) {
     workers.emplace_back([&] {
-      const auto notes = share_pieces(folder_, pieces,
-                                      [&](size_t i) {
-                                        ++times[i];
-                                        return fmt::format("piece {}", i);
-                                      },
-                                      {});
-      ASSERT_TRUE(notes);
-      for (size_t i = 0; i < notes->size(); ++i) EXPECT_EQ((*notes)[i], fmt::format("piece {}", i));
+      const auto work = [&](size_t i) {
+        ++times[i];
+        return fmt::format("piece {}", i);
+      };
+      ASSERT_TRUE(share_pieces(folder_, pieces, work, {}));
+      for (size_t i = 0; i < pieces.size(); ++i)
+        EXPECT_EQ(folder_.note_of(pieces[i]), fmt::format("piece {}", i));
       ++complete;
     });
   }
@@ -54,14 +53,14 @@ TEST_F(Pieces, of_a_worker_that_fails_are_taken_up_by_others) {
   };
   EXPECT_THROW(share_pieces(folder_, pieces, dies, {}), Error);
   std::vector<size_t> taken;
-  const auto notes = share_pieces(folder_, pieces,
-                                  [&](size_t i) {
-                                    taken.push_back(i);
-                                    return "second";
-                                  },
-                                  {});
+  const auto lives = [&](size_t i) {
+    taken.push_back(i);
+    return "second";
+  };
+  EXPECT_TRUE(share_pieces(folder_, pieces, lives, {}));
   EXPECT_EQ(taken, (std::vector<size_t>{1, 2}));
-  EXPECT_EQ(notes, (std::vector<std::string>{"first", "second", "second"}));
+  EXPECT_EQ(folder_.note_of(pieces[0]), "first");
+  EXPECT_EQ(folder_.note_of(pieces[2]), "second");
 }
 
 TEST_F(Pieces, that_somebody_has_are_left_alone_until_the_lock_is_gone) {
@@ -87,15 +86,42 @@ TEST_F(Pieces, are_done_again_if_they_are_to_be_done_otherwise) {
 TEST_F(Pieces, end_when_the_job_is_cancelled) {
   int worked = 0;
   bool cancelled = false;
-  const auto notes = share_pieces(folder_, some_pieces(5),
-                                  [&](size_t) {
-                                    cancelled = ++worked == 2;
-                                    return "";
-                                  },
-                                  {.cancelled = [&] { return cancelled; }});
-  EXPECT_FALSE(notes);
+  const auto work = [&](size_t) {
+    cancelled = ++worked == 2;
+    return "";
+  };
+  EXPECT_FALSE(share_pieces(folder_, some_pieces(5), work, {.cancelled = [&] { return cancelled; }}));
   EXPECT_EQ(worked, 2);
   EXPECT_FALSE(folder_.note_of(some_pieces(5)[1])) << "what was cancelled is not done";
+}
+
+TEST_F(Pieces, are_collected_by_one_process_of_a_job) {
+  std::vector<bool> told;
+  const auto work = [&](bool collects) {
+    told.push_back(collects);
+    return 42;
+  };
+  const auto collects_inside = [&](bool collects) {
+    EXPECT_TRUE(collects);
+    EXPECT_FALSE(collect<int>(folder_, "job", work)) << "while another process collects";
+    return 1;
+  };
+  EXPECT_EQ(collect<int>(folder_, "job", collects_inside), 1);
+  EXPECT_FALSE(collect<int>(folder_, "job", work)) << "it was collected";
+  EXPECT_EQ(told, (std::vector<bool>{false, false}));
+  EXPECT_EQ(collect<int>(folder_, "the next job", work), 42);
+}
+
+TEST_F(Pieces, are_collected_by_another_if_the_collector_is_gone) {
+  std::optional<FileDescriptor> collector = folder_.claim({.name = "result", .fingerprint = "job"});
+  std::vector<bool> told;
+  const auto outlives = [&](bool collects) {
+    told.push_back(collects);
+    collector.reset();  // as when its process ends
+    return 42;
+  };
+  EXPECT_EQ(collect<int>(folder_, "job", outlives), 42);
+  EXPECT_EQ(told, (std::vector<bool>{false, true}));
 }
 
 TEST_F(Pieces, belong_to_one_job) {

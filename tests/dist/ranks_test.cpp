@@ -93,6 +93,18 @@ TEST(Fingerprints, that_differ_are_refused_on_all_ranks) {
   on_ranks(2, [](Ranks& ranks) { check_same_everywhere(ranks, {{"data", "a"}}); });
 }
 
+TEST(Fingerprints, of_another_version_are_refused_before_anything_else_is_said) {
+  const std::string line = line_of_all(3, [](Ranks& ranks) {
+    BuildInfo build = build_info();
+    if (ranks.rank() == 1) build.version = "0.0.9";
+    check_same_version(ranks, build);
+    ADD_FAILURE() << "rank " << ranks.rank() << " goes on";
+  });
+  EXPECT_TRUE(line.starts_with("3 rank 1: another version of sluice than rank 0: expected ")) << line;
+  EXPECT_NE(line.find("got 0.0.9 ("), std::string::npos) << line;
+  on_ranks(3, [](Ranks& ranks) { check_same_version(ranks); });
+}
+
 Launch launched_by(const std::map<std::string, std::string>& variables) {
   return launch_of([&](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
@@ -109,6 +121,7 @@ TEST(Launch, is_read_from_what_launchers_leave_in_the_environment) {
   EXPECT_EQ(open.local_size, 2);
   EXPECT_EQ(open.by, "mpirun");
   EXPECT_EQ(launched_by({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}).rank, 1);
+  EXPECT_EQ(launched_by({{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}}).job, "") << "it has no name";
   const Launch slurm = launched_by(
       {{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_STEP_TASKS_PER_NODE", "4(x2)"}});
   EXPECT_EQ(slurm.by, "srun");

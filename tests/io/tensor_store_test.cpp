@@ -24,13 +24,15 @@ class Store : public testing::Test {
  protected:
   // A model of one tensor "w".
   TensorStore with(const Shape& shape, const std::vector<float>& values, StoredType dtype) {
-    fs::remove(directory_.path() / kSingleFile);
+    fs::remove(directory_.path() / single_file(kModelStem));
     write_model_tensors(directory_.path(),
                         std::vector{tensor_output("w", Tensor::from<float>(pool_, shape, values), dtype)});
     return TensorStore(directory_.path());
   }
 
-  std::string place() const { return (directory_.path() / kSingleFile).string() + ": tensor \"w\": "; }
+  std::string place() const {
+    return (directory_.path() / single_file(kModelStem)).string() + ": tensor \"w\": ";
+  }
 
   TemporaryDirectory directory_;
   MemoryPool pool_;
@@ -59,7 +61,8 @@ TEST_F(Store, reads_single_values_and_empty_tensors) {
 
 TEST_F(Store, keeps_the_bits_of_values_it_does_not_convert) {
   const std::string header = R"({"w":{"dtype":"BF16","shape":[3],"data_offsets":[0,6]}})";
-  directory_.file(kSingleFile, safetensors_bytes(header, "\x81\x7f\xff\xff\x01\x80"));  // two are NaNs
+  directory_.file(single_file(kModelStem),
+                  safetensors_bytes(header, "\x81\x7f\xff\xff\x01\x80"));  // two are NaNs
   const Tensor tensor = TensorStore(directory_.path()).read(pool_, "w", {3}, DType::BF16);
   EXPECT_EQ(tensor.values<Bf16>()[0].bits, 0x7f81);
   EXPECT_EQ(tensor.values<Bf16>()[1].bits, 0xffff);
@@ -72,7 +75,8 @@ TEST_F(Store, reads_data_that_is_not_aligned) {
     const std::string header =
         R"({"u":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"w":{"dtype":"F32","shape":[2],"data_offsets":[1,9]}})" +
         std::string(padding, ' ');
-    directory_.file(kSingleFile, safetensors_bytes(header, "x\x00\x00\x80\x3f\x00\x00\x00\xc0"sv));
+    directory_.file(single_file(kModelStem),
+                    safetensors_bytes(header, "x\x00\x00\x80\x3f\x00\x00\x00\xc0"sv));
     const TensorStore store(directory_.path());
     EXPECT_EQ(floats(store.read(pool_, "w", {2}, DType::F32)), (std::vector<float>{1.0F, -2.0F}));
     EXPECT_EQ(store.read(pool_, "w", {2}, DType::BF16).values<Bf16>()[1].bits, 0xc000);
@@ -104,7 +108,7 @@ TEST_F(Store, gathers_rows_of_vectors_and_of_more_dimensions) {
 TEST_F(Store, touches_only_what_is_asked_for) {
   constexpr int64_t kRows = int64_t{5} << 20;
   const std::string header = R"({"w":{"dtype":"F32","shape":[5242880,256],"data_offsets":[0,5368709120]}})";
-  const fs::path path = directory_.file(kSingleFile, safetensors_bytes(header, ""));
+  const fs::path path = directory_.file(single_file(kModelStem), safetensors_bytes(header, ""));
   std::error_code error;
   fs::resize_file(path, 8 + header.size() + kRows * 1024, error);
   if (error) GTEST_SKIP() << "no large files here: " << error.message();
@@ -129,7 +133,7 @@ TEST_F(Store, refuses_other_shapes_and_missing_tensors) {
 
 TEST_F(Store, refuses_types_that_are_no_weights) {
   const std::string header = R"({"w":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})";
-  directory_.file(kSingleFile, safetensors_bytes(header, "01234567"));
+  directory_.file(single_file(kModelStem), safetensors_bytes(header, "01234567"));
   const TensorStore store(directory_.path());
   EXPECT_EQ(store.info("w").dtype, StoredType::I64);
   EXPECT_EQ(store.bytes("w").size(), 8U);

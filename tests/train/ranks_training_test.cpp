@@ -287,6 +287,44 @@ TEST_F(RankRuns, go_on_with_another_number_of_ranks_as_if_nothing_had_happened) 
   EXPECT_EQ(weights("run"), weights("whole"));
 }
 
+TEST_F(RankRuns, go_on_from_checkpoints_of_several_files) {
+  train_on("whole", shared_run(), {});
+  RunConfig cut = shared_run();
+  cut.checkpoints.file_bytes = 2000;
+  train_on("run", cut, {.ranks = 3, .until = 5});
+  const std::filesystem::path checkpoint = directory_.path() / "run/checkpoints/step-000004";
+  EXPECT_TRUE(exists(checkpoint / "optimizer.safetensors.index.json"));
+  EXPECT_TRUE(exists(checkpoint / "model.safetensors.index.json"));
+  EXPECT_FALSE(exists(checkpoint / "optimizer.safetensors"));
+  // In files of another size from here on.
+  train_on("run", shared_run(), {.ranks = 2});
+  EXPECT_EQ(messages_.str().find("skipped"), std::string::npos) << messages_.str();
+  EXPECT_EQ(weights("run"), weights("whole"));
+}
+
+TEST_F(RankRuns, skip_a_checkpoint_of_which_a_file_is_missing_or_damaged) {
+  RunConfig cut = shared_run();
+  cut.checkpoints.file_bytes = 2000;
+  train_on("whole", cut, {});
+  for (const char* how : {"missing", "damaged"}) {
+    train_on(how, cut, {.ranks = 2, .until = 9});
+    const std::filesystem::path checkpoint = directory_.path() / how / "checkpoints/step-000008";
+    std::filesystem::path part;
+    for (const auto& entry : std::filesystem::directory_iterator(checkpoint))
+      if (entry.path().filename().string().starts_with("optimizer-00002-of-")) part = entry.path();
+    ASSERT_FALSE(part.empty());
+    if (how == std::string("missing")) {
+      std::filesystem::remove(part);
+    } else {
+      std::fstream(part, std::ios::in | std::ios::out | std::ios::binary).seekp(-1, std::ios::end).put('x');
+    }
+    messages_.str("");
+    train_on(how, cut, {.ranks = 3});
+    EXPECT_NE(messages_.str().find("a checkpoint is skipped"), std::string::npos) << messages_.str();
+    EXPECT_EQ(figures(how), figures("whole"));
+  }
+}
+
 TEST_F(RankRuns, stop_together_when_one_rank_is_asked_to) {
   const RunEnd end =
       train_on("run", shared_run(), {.ranks = 3, .cancelled = [](int rank) { return rank == 2; }});

@@ -20,7 +20,7 @@ TEST(RunConfig, written_out_it_reads_the_same) {
     "pass_tokens": 128, "steps": 7, "seed": 3, "dtype": "f32", "recompute": true,
     "schedule": {"kind": "warmup_stable_decay", "peak": 0.01, "warmup": 2, "decay_share": 0.3},
     "optimizer": {"beta2": 0.99, "max_norm": 0}, "validation": {"share": 0.1, "every": 3, "seed": 4, "split": "position"},
-    "checkpoints": {"every": 2, "keep": 5}, "stop": {"minutes": 2.5, "patience": 4},
+    "checkpoints": {"every": 2, "keep": 5, "file_bytes": 1000}, "stop": {"minutes": 2.5, "patience": 4},
     "sample": {"prompt": "Once", "tokens": 9},
     "init": {"gain": 0.5, "embedding": 0.1, "residual_by_depth": true, "attention_output": 0.5}})");
   EXPECT_EQ(

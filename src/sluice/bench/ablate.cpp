@@ -44,6 +44,38 @@ std::vector<size_t> timed_alone(size_t runs, int64_t wanted) {
   return chosen;
 }
 
+PlanGrowth plan_growth(const ModelConfig& config, const AblateRequest& request,
+                       const PlanCostRequest& costs) {
+  const AblationPlan plan = seeds_plan(config, request.layers_only);
+  const PlanCost cost = plan_cost(plan, config, costs);
+  const double evaluation = cost.base.naive;
+  return {.layers = config.layers,
+          .heads = config.heads,
+          .runs = std::ssize(plan.runs),
+          .naive = cost.naive() / evaluation,
+          .shared = cost.shared() / evaluation};
+}
+
+// Beside the model: one of half its depth and one of twice, with half as many heads and with twice as many.
+std::vector<PlanGrowth> growth_of_plan(const ModelConfig& config, const AblateRequest& request,
+                                       const PlanCostRequest& costs) {
+  std::vector<PlanGrowth> growth{plan_growth(config, request, costs)};
+  const auto add = [&](int64_t layers, int64_t heads, int64_t kv_heads) {
+    ModelConfig other = config;
+    other.layers = layers;
+    other.head_dim = config.heads * config.head_dim / heads;
+    other.heads = heads;
+    other.kv_heads = kv_heads;
+    growth.push_back(plan_growth(other, request, costs));
+  };
+  if (config.layers > 1) add(config.layers / 2, config.heads, config.kv_heads);
+  add(config.layers * 2, config.heads, config.kv_heads);
+  if (config.heads % 2 == 0 && config.kv_heads % 2 == 0)
+    add(config.layers, config.heads / 2, config.kv_heads / 2);
+  if (config.head_dim % 2 == 0) add(config.layers, config.heads * 2, config.kv_heads * 2);
+  return growth;
+}
+
 }  // namespace
 
 AblateCost measure_ablation(Engine& engine, const AblateRequest& request, const JobControl& control) {
@@ -87,9 +119,9 @@ AblateCost measure_ablation(Engine& engine, const AblateRequest& request, const 
     }));
     ratios.push_back(shared.back() / naive.back());
   }
-  const PlanCost planned =
-      plan_cost(plan, model.config(),
-                {.tokens = text.chunk_length - 1, .predicted = text.chunk_length - 1, .runner = options});
+  const PlanCostRequest costs{
+      .tokens = text.chunk_length - 1, .predicted = text.chunk_length - 1, .runner = options};
+  const PlanCost planned = plan_cost(plan, model.config(), costs);
   cost.runs = std::ssize(all);
   cost.naive_runs = std::ssize(alone);
   cost.naive = median(naive);
@@ -99,10 +131,19 @@ AblateCost measure_ablation(Engine& engine, const AblateRequest& request, const 
   cost.planned_bytes = planned.memory;
   cost.weight_bytes = weight_bytes(model.decoder());
   cost.resident = peak_resident_bytes();
+  cost.growth = growth_of_plan(model.config(), request, costs);
   return cost;
 }
 
 nlohmann::ordered_json to_json(const AblateCost& cost) {
+  auto growth = nlohmann::ordered_json::array();
+  for (const PlanGrowth& grown : cost.growth) {
+    growth.push_back({{"layers", grown.layers},
+                      {"heads", grown.heads},
+                      {"runs", grown.runs},
+                      {"naive_evaluations", rounded(grown.naive)},
+                      {"shared_evaluations", rounded(grown.shared)}});
+  }
   return {{"what", "ablate"},
           {"model", cost.model.string()},
           {"tokens", cost.tokens},
@@ -116,13 +157,20 @@ nlohmann::ordered_json to_json(const AblateCost& cost) {
           {"bound", rounded(cost.bound)},
           {"planned_bytes", cost.planned_bytes},
           {"weight_bytes", cost.weight_bytes},
-          {"peak_resident_bytes", cost.resident}};
+          {"peak_resident_bytes", cost.resident},
+          {"growth", std::move(growth)}};
 }
 
 std::string to_text(const AblateCost& cost) {
   const auto resident = static_cast<double>(cost.resident);
   const std::string timed =
       cost.naive_runs == cost.runs ? std::string() : fmt::format(", from {} of the runs", cost.naive_runs);
+  std::string growth;
+  for (const PlanGrowth& grown : cost.growth) {
+    growth += line(growth.empty() ? "growth" : "",
+                   fmt::format("{} layers of {} heads: {} runs, {:.1f} evaluations alone, {:.1f} shared",
+                               grown.layers, grown.heads, grown.runs, grown.naive, grown.shared));
+  }
   return line("plan", fmt::format("{} runs and the unbroken model, {} chunks of {} tokens", cost.runs,
                                   cost.chunks, cost.tokens)) +
          line("alone", fmt::format("{} s{}", figure(cost.naive), timed)) +
@@ -132,7 +180,8 @@ std::string to_text(const AblateCost& cost) {
          line("memory", fmt::format("{:.2f} GB resident at most, {:.2f} times the weights; planned {:.2f} GB "
                                     "beside them",
                                     resident / 1e9, resident / static_cast<double>(cost.weight_bytes),
-                                    static_cast<double>(cost.planned_bytes) / 1e9));
+                                    static_cast<double>(cost.planned_bytes) / 1e9)) +
+         growth;
 }
 
 }  // namespace sluice::bench

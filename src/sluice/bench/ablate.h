@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "sluice/bench/model.h"
 
@@ -16,6 +17,13 @@ struct AblateRequest {
   bool layers_only = false;  // each layer open, and nothing else
 };
 
+// The plan on a model of another depth or with another number of heads, of the same width together. By
+// arithmetic: in evaluations of a chunk by that model.
+struct PlanGrowth {
+  int64_t layers = 0, heads = 0, runs = 0;
+  double naive = 0, shared = 0;
+};
+
 struct AblateCost {
   std::filesystem::path model;
   int64_t tokens = 0, chunks = 0, runs = 0, naive_runs = 0;
@@ -25,6 +33,7 @@ struct AblateCost {
   double bound = 0;              // the same in floating-point operations
   int64_t planned_bytes = 0;     // beside the weights, as the plan says
   int64_t weight_bytes = 0, resident = 0;
+  std::vector<PlanGrowth> growth = {};  // of the model itself first
 };
 
 AblateCost measure_ablation(Engine& engine, const AblateRequest& request, const JobControl& control = {});

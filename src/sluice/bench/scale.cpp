@@ -6,38 +6,13 @@
 
 #include "sluice/base/median.h"
 #include "sluice/base/stopwatch.h"
-#include "sluice/data/random_batch.h"
+#include "sluice/bench/scale_batches.h"
 #include "sluice/train/trainer.h"
 
 namespace sluice::bench {
 namespace {
 
 constexpr ReduceOrder kScaleOrders[] = {ReduceOrder::Exact, ReduceOrder::Fast, ReduceOrder::FastBf16};
-
-struct ScaleSetting {
-  bool weak;
-  ReduceOrder order;
-  int64_t sequences;  // of a step
-  int64_t passes;     // that they are cut into; the same for any number of ranks
-};
-
-// This rank's passes of a step on random tokens. In the exact order a pass is a share of the largest group,
-// or the bits would depend on the ranks; else a rank's sequences are one pass.
-std::vector<Batch> own_batches(const RunConfig& config, const ScaleSetting& setting, const Ranks& ranks,
-                               OwnPasses& own) {
-  const int64_t passes = setting.order == ReduceOrder::Exact ? setting.passes : ranks.size();
-  const Range range = share_of(passes, ranks.rank(), ranks.size());
-  own = {.batches = {}, .first = range.begin, .total = passes, .tokens = setting.sequences * config.sequence};
-  std::vector<Batch> batches;
-  for (int64_t pass = range.begin; pass < range.end; ++pass) {
-    const Range sequences{setting.sequences * pass / passes, setting.sequences * (pass + 1) / passes};
-    batches.push_back(random_batch({.sequences = sequences.size(),
-                                    .length = config.sequence,
-                                    .vocabulary = config.model.vocabulary,
-                                    .seed = static_cast<uint64_t>(pass)}));
-  }
-  return batches;
-}
 
 struct ScaleSteps {
   double seconds, compute, update;
@@ -170,7 +145,10 @@ class ScaleMeasurement {
   }
 
   void predict() {
-    for (const int nodes : {8, 64, 1024}) {
+    std::vector<int> nodes_of_plan = {8, 64, 1024};
+    // Beside what was measured, if --bandwidth is that of the network at hand.
+    if (ranks_.size() > 1) nodes_of_plan.insert(nodes_of_plan.begin(), ranks_.size());
+    for (const int nodes : nodes_of_plan) {
       for (const ReduceOrder order : kScaleOrders) {
         const StepModel& model = models_[0];
         result_.predictions.push_back({.nodes = nodes,

@@ -31,4 +31,8 @@ void check_same_everywhere(Ranks& ranks, const std::vector<Fingerprint>& own) {
   }
 }
 
+void check_same_version(Ranks& ranks, const BuildInfo& own) {
+  check_same_everywhere(ranks, {{"version of sluice", fmt::format("{} ({})", own.version, own.compiler)}});
+}
+
 }  // namespace sluice

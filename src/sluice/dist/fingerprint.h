@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/base/build_info.h"
 #include "sluice/dist/ranks.h"
 
 namespace sluice {
@@ -16,5 +17,8 @@ struct Fingerprint {
 
 // Bad input, on all ranks, that names the first rank and thing that differ from the first rank's.
 void check_same_everywhere(Ranks& ranks, const std::vector<Fingerprint>& own);
+
+// The first thing that ranks tell each other: another version may exchange other messages from here on.
+void check_same_version(Ranks& ranks, const BuildInfo& own = build_info());
 
 }  // namespace sluice

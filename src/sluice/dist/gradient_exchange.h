@@ -1,5 +1,6 @@
-// Gradients of all ranks become sums, each at the rank that owns the part (dist/shard_layout.h); updated
-// weights go back to all. The sums are made in the order of dist/pairwise_sum.h, bucket by bucket.
+// Gradients of all ranks become sums, each at the rank that owns the part (dist/shard_layout.h), which
+// updates its weights with them (dist/value_exchange.h). The sums are made in the order of
+// dist/pairwise_sum.h, bucket by bucket.
 #pragma once
 
 #include <deque>
@@ -61,12 +62,6 @@ class GradientExchange {
 
   // Of all gradients, from those of own pieces; the same bits on every rank.
   double norm(const Context& context, const AdamW& optimizer);
-
-  // Own pieces of the values to the others, and theirs from them; but not of what is one rank's alone.
-  void spread_values();
-
-  // The values of what is one rank's alone, to all others.
-  void spread_owned_values();
 
  private:
   // A bucket under way.

@@ -29,11 +29,16 @@ std::optional<int> number_in(const std::optional<std::string>& text) {
   return value;
 }
 
+// Empty if the launcher gives its jobs no names.
 std::string job_of(const Environment& environment) {
   std::string job;
-  for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"})
-    job += environment(name).value_or("") + ".";
-  return job;
+  bool is_named = false;
+  for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+    const std::optional<std::string> value = environment(name);
+    is_named = is_named || value;
+    job += value.value_or("") + ".";
+  }
+  return is_named ? job : "";
 }
 
 }  // namespace

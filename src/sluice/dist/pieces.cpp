@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstring>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "sluice/base/atomic_file.h"
@@ -26,28 +28,32 @@ constexpr const char* kPieceFolder = ".pieces";
 constexpr auto kPoll = std::chrono::milliseconds(200);
 constexpr double kTellWaiting = 30;  // seconds
 
+// Whatever is in a file; empty if there is none.
+std::string text_in(const fs::path& file) {
+  std::error_code none;
+  if (!fs::exists(file, none) || fs::file_size(file, none) == 0) return {};
+  return std::string(MappedFile(file).text());
+}
+
 std::string this_process() {
   char host[HOST_NAME_MAX + 1] = {};
   gethostname(host, HOST_NAME_MAX);
   return fmt::format("{}, process {}", host, getpid());
 }
 
-// A failure if there is something in the directory that no such job has left.
-void check_holds_nothing_else(const fs::path& out, const fs::path& folder) {
-  std::error_code unknown;
-  if (fs::exists(folder, unknown)) return;
-  try {
-    check_can_fill(out);
-  } catch (const Error&) {
-    if (!fs::exists(folder, unknown)) throw;  // else another process has just made it
+// A file that appears with its content, and only once: what is in it, from whoever came first.
+std::string first_word(const fs::path& folder, const std::string& name, const std::string& text) {
+  std::error_code error;
+  const fs::path own = folder / temporary_name();
+  if (!fs::exists(folder / name, error)) {
+    write_file_atomically(own, text + "\n");
+    if (::link(own.c_str(), (folder / name).c_str()) != 0 && errno != EEXIST)
+      throw system_failure(folder / name, "cannot create", last_system_error());
+    fs::remove(own, error);
   }
-}
-
-// Whatever is in a small file; empty if there is none.
-std::string text_in(const fs::path& file) {
-  std::error_code none;
-  if (!fs::exists(file, none) || fs::file_size(file, none) == 0) return {};
-  return std::string(MappedFile(file).text());
+  std::string there = text_in(folder / name);
+  while (there.ends_with('\n')) there.pop_back();
+  return there;
 }
 
 }  // namespace
@@ -64,15 +70,30 @@ fs::path PieceFolder::file_of(const Piece& piece, const char* ending) const {
   return folder_ / (name + ending);
 }
 
+fs::path PieceFolder::note_file(const Piece& piece) const {
+  return file_of(piece, ".done");
+}
+
 std::optional<std::string> PieceFolder::note_of(const Piece& piece) const {
-  const std::string text = text_in(file_of(piece, ".done"));
+  const std::string text = text_in(note_file(piece));
   const std::string begin = piece.fingerprint + "\n";
   if (!text.starts_with(begin)) return {};
   return text.substr(begin.size());
 }
 
+bool PieceFolder::is_done(const Piece& piece) const {
+  const fs::path path = note_file(piece);
+  std::error_code none;
+  if (!fs::exists(path, none) || fs::file_size(path, none) == 0) return false;
+  // The note may be large, and many may ask.
+  const MappedFile file(path);
+  const std::string begin = piece.fingerprint + "\n";
+  const std::span<const std::byte> bytes = file.bytes();
+  return bytes.size() >= begin.size() && std::memcmp(bytes.data(), begin.data(), begin.size()) == 0;
+}
+
 std::optional<FileDescriptor> PieceFolder::claim(const Piece& piece) const {
-  if (note_of(piece)) return {};
+  if (is_done(piece)) return {};
   const fs::path path = file_of(piece, ".lock");
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file.is_open()) throw system_failure(path, "cannot open", last_system_error());
@@ -81,7 +102,7 @@ std::optional<FileDescriptor> PieceFolder::claim(const Piece& piece) const {
     if (errno == EWOULDBLOCK) return {};
     throw system_failure(path, "cannot lock", last_system_error());
   }
-  if (note_of(piece)) return {};  // done by whoever had the lock until now
+  if (is_done(piece)) return {};  // done by whoever had the lock until now
   const std::string owner = this_process() + "\n";
   if (::ftruncate(file.get(), 0) != 0 || ::write(file.get(), owner.data(), owner.size()) < 0)
     throw system_failure(path, "cannot write", last_system_error());
@@ -89,7 +110,16 @@ std::optional<FileDescriptor> PieceFolder::claim(const Piece& piece) const {
 }
 
 void PieceFolder::done(const Piece& piece, const std::string& note) const {
-  write_file_atomically(file_of(piece, ".done"), piece.fingerprint + "\n" + note);
+  write_file_atomically(note_file(piece), piece.fingerprint + "\n" + note);
+}
+
+void PieceFolder::join(const std::string& name, const JobIdentity& identity) const {
+  using Unreadable = nlohmann::ordered_json::error_handler_t;
+  const std::string own = to_json(identity).dump(-1, ' ', false, Unreadable::replace);
+  const std::string was = first_word(folder_, name + ".json", own);
+  if (was == own) return;
+  check_same_job(Json::parse(was, (folder_ / (name + ".json")).string()), identity,
+                 folder_.parent_path().string());
 }
 
 std::string PieceFolder::owner_of(const Piece& piece) const {
@@ -102,62 +132,67 @@ bool begins_or_joins(const fs::path& folder, const std::string& job) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw system_failure(folder, "cannot create", error);
-  const fs::path name = folder / "job";
-  const fs::path own = folder / fmt::format(".sluice-{}.tmp", getpid());
-  write_file_atomically(own, job + "\n");
-  // A link appears with its content, and only once.
-  const bool first = ::link(own.c_str(), name.c_str()) == 0;
-  fs::remove(own, error);
-  return first || text_in(name) == job + "\n";
+  return first_word(folder, "job", job) == job;
 }
 
-PieceFolder open_pieces(const fs::path& out, const std::string& job, const std::string& holds) {
-  const fs::path folder = out / kPieceFolder;
-  if (!job.empty()) {
-    check_holds_nothing_else(out, folder);
-    if (!begins_or_joins(folder, job))
-      throw failure({.where = out.string(), .what = holds, .hint = "--resume goes on with it"});
+bool has_pieces(const fs::path& out) {
+  std::error_code unknown;
+  return fs::exists(out / kPieceFolder, unknown);
+}
+
+void check_holds_nothing_else(const fs::path& out) {
+  if (has_pieces(out)) return;
+  try {
+    check_can_fill(out);
+  } catch (const Error&) {
+    if (!has_pieces(out)) throw;  // else another process has just made them
   }
-  return PieceFolder(folder);
 }
 
-std::optional<std::vector<std::string>> share_pieces(const PieceFolder& folder,
-                                                     const std::vector<Piece>& pieces,
-                                                     const std::function<std::string(size_t)>& work,
-                                                     const JobControl& control) {
-  std::vector<std::optional<std::string>> notes(pieces.size());
+PieceFolder open_pieces(const fs::path& out, const std::string& job, const JobDirectory& directory) {
+  const fs::path folder = out / kPieceFolder;
+  if (!job.empty() || !directory.can_be_joined_anyhow) check_holds_nothing_else(out);
+  if (!job.empty() && !begins_or_joins(folder, job))
+    throw failure(
+        {.where = out.string(), .what = "holds " + directory.kind + " already", .hint = directory.hint});
+  PieceFolder pieces(folder);
+  if (const std::string kind = first_word(folder, "kind", directory.kind); kind != directory.kind)
+    throw failure({.where = out.string(),
+                   .what = fmt::format("holds {:.40} already", kind),
+                   .hint = "give a name that does not exist yet"});
+  return pieces;
+}
+
+bool share_pieces(const PieceFolder& folder, const std::vector<Piece>& pieces,
+                  const std::function<std::string(size_t)>& work, const JobControl& control) {
+  std::vector<bool> done(pieces.size());
   Stopwatch waiting;
   while (!control.is_cancelled()) {
     bool has_worked = false;
     for (size_t i = 0; i < pieces.size(); ++i) {
-      if (!notes[i]) notes[i] = folder.note_of(pieces[i]);
-      if (notes[i]) continue;
+      if (!done[i]) done[i] = folder.is_done(pieces[i]);
+      if (done[i]) continue;
       const std::optional<FileDescriptor> lock = folder.claim(pieces[i]);
       if (!lock) continue;
-      std::string note = work(i);
-      if (control.is_cancelled()) return {};
+      const std::string note = work(i);
+      if (control.is_cancelled()) return false;
       folder.done(pieces[i], note);
-      notes[i] = std::move(note);
-      has_worked = true;
+      done[i] = has_worked = true;
     }
-    const auto missing = std::ranges::find_if(notes, [](const auto& note) { return !note; });
-    if (missing == notes.end()) {
-      std::vector<std::string> all;
-      for (std::optional<std::string>& note : notes) all.push_back(*std::move(note));
-      return all;
-    }
+    const auto missing = std::ranges::find(done, false);
+    if (missing == done.end()) return true;
     if (has_worked) {
       waiting.lap();
       continue;
     }
     if (waiting.seconds() > kTellWaiting) {
-      const Piece& piece = pieces[static_cast<size_t>(missing - notes.begin())];
+      const Piece& piece = pieces[static_cast<size_t>(missing - done.begin())];
       control.info("waiting for {}: {} has it", piece.name, folder.owner_of(piece));
       waiting.lap();
     }
     std::this_thread::sleep_for(kPoll);
   }
-  return {};
+  return false;
 }
 
 }  // namespace sluice

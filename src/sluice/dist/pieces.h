@@ -11,6 +11,7 @@
 
 #include "sluice/base/file_descriptor.h"
 #include "sluice/base/job_control.h"
+#include "sluice/dist/job_identity.h"
 
 namespace sluice {
 
@@ -26,12 +27,18 @@ class PieceFolder {
 
   // What done() left, if it was for this fingerprint.
   std::optional<std::string> note_of(const Piece& piece) const;
+  bool is_done(const Piece& piece) const;                     // whether there is a note
+  std::filesystem::path note_file(const Piece& piece) const;  // where it is, or will be
 
   // The lock of a piece that nobody works on; none if somebody does, or if it is done.
   std::optional<FileDescriptor> claim(const Piece& piece) const;
 
   // Word for all that the piece is done; `note` is for whoever collects the results.
   void done(const Piece& piece, const std::string& note) const;
+
+  // Whoever comes first leaves the identity of the job there, under a name; bad input, for those that come
+  // later, if theirs is another.
+  void join(const std::string& name, const JobIdentity& identity) const;
 
   // "host, process 1234": who works on a piece, or did last.
   std::string owner_of(const Piece& piece) const;
@@ -45,22 +52,54 @@ class PieceFolder {
 // Whether `folder` belongs to this job: the first of its processes makes it, the others find the same name.
 bool begins_or_joins(const std::filesystem::path& folder, const std::string& job);
 
+// Whether processes that share their work have begun something in this directory.
+bool has_pieces(const std::filesystem::path& out);
+
+// A failure if they have not, and there is something else in it.
+void check_holds_nothing_else(const std::filesystem::path& out);
+
 // How processes come to share a directory.
 struct WorkSharing {
   bool joins = false;
   std::string job = {};  // that began it together; empty: any process may join
 };
 
-// The folder of pieces in `out`. Processes that begin a job together are refused if the directory holds
-// anything that they have not put there; `holds` says what it may be, as in "holds a sweep already".
-PieceFolder open_pieces(const std::filesystem::path& out, const std::string& job, const std::string& holds);
+// What a kind of job leaves in its directory.
+struct JobDirectory {
+  std::string kind;  // "a sweep"
+  std::string hint = "--resume goes on with it";
+  bool can_be_joined_anyhow = true;  // also where one process has begun it alone
+};
+
+// The folder of pieces in `out`. Refused are processes that begin a job together if the directory holds
+// anything that they have not put there, and all of them if it holds pieces of a job of another kind.
+PieceFolder open_pieces(const std::filesystem::path& out, const std::string& job,
+                        const JobDirectory& directory);
 
 // Works on pieces that nobody has until all are done, by whomever; waits for those that others have. `work`
 // gets a piece's place and returns its note. What it throws ends this process's part; others take the piece
-// up. The notes in the order of the pieces, or none if the job was cancelled.
-std::optional<std::vector<std::string>> share_pieces(const PieceFolder& folder,
-                                                     const std::vector<Piece>& pieces,
-                                                     const std::function<std::string(size_t)>& work,
-                                                     const JobControl& control);
+// up. False if the job was cancelled before all were done.
+bool share_pieces(const PieceFolder& folder, const std::vector<Piece>& pieces,
+                  const std::function<std::string(size_t)>& work, const JobControl& control);
+
+// One of the processes that share a job has its result; none for the others. All of them run `work`, which
+// is told whether this one collects: the others can leave out what it alone needs. If the collector has died
+// by the time that another is through, that one works once more in its place. Those that came to a directory
+// by themselves, without a job in common, may each have it in turn.
+template <class Result>
+std::optional<Result> collect(const PieceFolder& folder, const std::string& job,
+                              const std::function<Result(bool collects)>& work) {
+  const Piece result{.name = "result", .fingerprint = job};
+  std::optional<FileDescriptor> lock = folder.claim(result);
+  const bool collects = lock.has_value();
+  Result own = work(collects);
+  if (!collects) {
+    lock = folder.claim(result);
+    if (!lock) return {};
+    own = work(true);
+  }
+  if (!job.empty()) folder.done(result, "");
+  return own;
+}
 
 }  // namespace sluice

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 using Shard = std::span<const TensorOutput>;
 
 // Replacing an old model shard by shard would leave a mixture under the old index for a while.
-void refuse_existing_model(const fs::path& directory) {
-  for (const char* name : {kSingleFile, kIndexFile}) {
+void refuse_existing_model(const fs::path& directory, const std::string& stem) {
+  for (const std::string& name : {single_file(stem), index_file(stem)}) {
     std::error_code ignored;  // whatever else is wrong shows when the file is made
     if (fs::exists(fs::symlink_status(directory / name, ignored))) {
       throw failure({.where = (directory / name).string(),
@@ -55,16 +55,16 @@ void check_names(std::span<const TensorOutput> tensors) {
   }
 }
 
-std::string shard_name(size_t index, size_t count) {
-  return fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, count);
+std::string shard_name(const std::string& stem, size_t index, size_t count) {
+  return fmt::format("{}-{:05}-of-{:05}.safetensors", stem, index + 1, count);
 }
 
-std::string index_text(const std::vector<Shard>& shards) {
+std::string index_text(const std::vector<Shard>& shards, const std::string& stem) {
   size_t total = 0;
   nlohmann::json files = nlohmann::json::object();
   for (size_t i = 0; i < shards.size(); ++i) {
     for (const TensorOutput& each : shards[i]) {
-      files[each.name] = shard_name(i, shards.size());
+      files[each.name] = shard_name(stem, i, shards.size());
       total += each.info.bytes();
     }
   }
@@ -92,22 +92,30 @@ class WrittenFiles {
 
 }  // namespace
 
+std::string single_file(std::string_view stem) {
+  return fmt::format("{}.safetensors", stem);
+}
+
+std::string index_file(std::string_view stem) {
+  return fmt::format("{}.safetensors.index.json", stem);
+}
+
 void write_model_tensors(const fs::path& directory, std::span<const TensorOutput> tensors,
                          const ShardOptions& options) {
-  refuse_existing_model(directory);
+  refuse_existing_model(directory, options.stem);
   check_names(tensors);
   const std::vector<Shard> shards = cut(tensors, options.max_bytes);
   if (shards.size() == 1) {
-    write_safetensors(directory / kSingleFile, tensors, options.metadata);
+    write_safetensors(directory / single_file(options.stem), tensors, options.metadata);
     return;
   }
   WrittenFiles written;
   for (size_t i = 0; i < shards.size(); ++i) {
-    const fs::path path = directory / shard_name(i, shards.size());
+    const fs::path path = directory / shard_name(options.stem, i, shards.size());
     write_safetensors(path, shards[i], options.metadata);
     written.add(path);
   }
-  write_file_atomically(directory / kIndexFile, index_text(shards));
+  write_file_atomically(directory / index_file(options.stem), index_text(shards, options.stem));
   written.keep();
 }
 

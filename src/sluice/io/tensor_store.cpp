@@ -21,15 +21,16 @@ namespace fs = std::filesystem;
 
 enum class Layout { SingleFile, Shards };
 
-Layout layout_of(const fs::path& directory) {
+Layout layout_of(const fs::path& directory, std::string_view stem) {
   std::error_code ignored;  // a file that cannot be looked at is one that is not there
-  const bool single = fs::exists(directory / kSingleFile, ignored);
-  const bool shards = fs::exists(directory / kIndexFile, ignored);
+  const bool single = fs::exists(directory / single_file(stem), ignored);
+  const bool shards = fs::exists(directory / index_file(stem), ignored);
   if (single == shards) {
-    throw bad_input({.where = directory.string(),
-                     .expected = fmt::format("a model directory with {} or {}", kSingleFile, kIndexFile),
-                     .got = single ? "both" : "neither",
-                     .hint = single ? "remove the one that is not meant" : ""});
+    throw bad_input(
+        {.where = directory.string(),
+         .expected = fmt::format("a model directory with {} or {}", single_file(stem), index_file(stem)),
+         .got = single ? "both" : "neither",
+         .hint = single ? "remove the one that is not meant" : ""});
   }
   return single ? Layout::SingleFile : Layout::Shards;
 }
@@ -65,14 +66,14 @@ WeightMap read_weight_map(const std::filesystem::path& path) {
 using Files = std::map<std::string, SafetensorsFile>;
 
 // Both ways: the index must list what the files hold, and the files must hold what the index lists.
-void check_agreement(const Files& files, const WeightMap& listed) {
+void check_agreement(const Files& files, const WeightMap& listed, const std::string& index) {
   for (const auto& [name, file] : files) {
     for (const std::string& tensor : file.names()) {
       const auto found = listed.find(tensor);
       if (found != listed.end() && found->second == name) continue;
       const std::string what = found == listed.end()
-                                   ? fmt::format("is not listed in {}", kIndexFile)
-                                   : fmt::format("{} says that it is in {}", kIndexFile, found->second);
+                                   ? fmt::format("is not listed in {}", index)
+                                   : fmt::format("{} says that it is in {}", index, found->second);
       throw bad_input({.where = tensor_place(file.file_name(), tensor), .what = what});
     }
   }
@@ -80,17 +81,17 @@ void check_agreement(const Files& files, const WeightMap& listed) {
     const SafetensorsFile& file = files.at(name);
     if (file.contains(tensor)) continue;
     throw bad_input({.where = tensor_place(file.file_name(), tensor),
-                     .what = fmt::format("is missing, but {} says that it is here", kIndexFile)});
+                     .what = fmt::format("is missing, but {} says that it is here", index)});
   }
 }
 
-Files open_shards(const fs::path& directory) {
-  const WeightMap listed = read_weight_map(directory / kIndexFile);
+Files open_shards(const fs::path& directory, const std::string& index) {
+  const WeightMap listed = read_weight_map(directory / index);
   Files files;
   for (const auto& [tensor, name] : listed) {
     if (files.find(name) == files.end()) files.emplace(name, directory / name);
   }
-  check_agreement(files, listed);
+  check_agreement(files, listed, index);
   return files;
 }
 
@@ -115,11 +116,11 @@ int64_t total(std::span<const RowRange> rows, const TensorRequest& request) {
 
 }  // namespace
 
-TensorStore::TensorStore(const fs::path& directory) : directory_(directory.string()) {
-  if (layout_of(directory) == Layout::Shards) {
-    files_ = open_shards(directory);
+TensorStore::TensorStore(const fs::path& directory, std::string_view stem) : directory_(directory.string()) {
+  if (layout_of(directory, stem) == Layout::Shards) {
+    files_ = open_shards(directory, index_file(stem));
   } else {
-    files_.emplace(kSingleFile, directory / kSingleFile);
+    files_.emplace(single_file(stem), directory / single_file(stem));
   }
   for (const auto& [name, file] : files_) {
     for (const std::string& tensor : file.names()) file_of_.emplace(tensor, &file);

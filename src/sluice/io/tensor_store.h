@@ -31,9 +31,9 @@ struct RowRange {
 // Safe to share between threads: several may read at once.
 class TensorStore {
  public:
-  // Opens model.safetensors, or the shards that model.safetensors.index.json names. Index and shards must
-  // agree on every tensor.
-  explicit TensorStore(const std::filesystem::path& directory);
+  // Opens model.safetensors, or the shards that model.safetensors.index.json names; with another stem, other
+  // tensors in the directory. Index and shards must agree on every tensor.
+  explicit TensorStore(const std::filesystem::path& directory, std::string_view stem = "model");
 
   std::vector<std::string> names() const;  // file by file, in the order of their data
   bool contains(std::string_view name) const { return file_of_.find(name) != file_of_.end(); }

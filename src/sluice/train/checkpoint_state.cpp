@@ -9,16 +9,19 @@
 #include "sluice/base/file.h"
 #include "sluice/base/json.h"
 #include "sluice/dist/moment_exchange.h"
-#include "sluice/io/elements.h"
 #include "sluice/model/checkpoint.h"
 #include "sluice/model/checkpoint_writer.h"
 
 namespace sluice {
 namespace {
 
-constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kOptimizerStem = "optimizer";
 constexpr const char* kState = "state.json";
 constexpr const char* kOwnChecksum = "own_checksum";
+
+std::string moment_name(Moment which, const NamedParameter& named) {
+  return (which == Moment::First ? "first." : "second.") + named.parameter->name;
+}
 
 // Every tensor of the optimiser in the order of its file, and how to get hold of it: on all ranks in the same
 // order.
@@ -28,16 +31,14 @@ std::vector<TensorOutput> optimizer_tensors(Trainer& trainer) {
   std::vector<TensorOutput> outputs;
   const auto& parameters = trainer.decoder().parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const auto add = [&](const char* prefix, Moment which) {
-      outputs.push_back({prefix + parameters[i].parameter->name,
+    for (const Moment which : {Moment::First, Moment::Second}) {
+      outputs.push_back({moment_name(which, parameters[i]),
                          {StoredType::F32, parameters[i].shape},
                          [exchange, &trainer, i, which] {
                            return exchange->gather(trainer.optimizer(), trainer.decoder().parameters()[i], i,
                                                    which);
                          }});
-    };
-    add("first.", Moment::First);
-    add("second.", Moment::Second);
+    }
   }
   return outputs;
 }
@@ -54,29 +55,20 @@ LossHistory read_losses(const Json& json) {
   return losses;
 }
 
-Tensor moment(MemoryPool& pool, const SafetensorsFile& file, const std::string& name, const Shape& shape) {
-  const TensorInfo& info = file.info(name);
-  if (info.dtype != StoredType::F32 || info.shape != shape) {
-    throw bad_input({.where = file.file_name() + ": " + name,
-                     .expected = fmt::format("F32 {}", shape.text()),
-                     .got = fmt::format("{} {}", name_of(info.dtype), info.shape.text())});
-  }
-  // Copied: the optimiser writes to it.
-  const Tensor tensor = Tensor::empty(pool, shape, DType::F32);
-  decode_elements(file.bytes(name), info.dtype, tensor, {.first = 0, .count = tensor.count()});
-  return tensor;
-}
-
-std::vector<AdamW::Moments> read_moments(const std::filesystem::path& path, Engine& engine,
-                                         const Decoder& decoder) {
-  const SafetensorsFile file(path);
-  std::vector<AdamW::Moments> moments;
+std::shared_ptr<const TensorStore> open_optimizer(const std::filesystem::path& directory,
+                                                  const Decoder& decoder) {
+  auto store = std::make_shared<TensorStore>(directory, kOptimizerStem);
   for (const NamedParameter& named : decoder.parameters()) {
-    const std::string& name = named.parameter->name;
-    moments.push_back({.first = moment(engine.pool(), file, "first." + name, named.shape),
-                       .second = moment(engine.pool(), file, "second." + name, named.shape)});
+    for (const Moment which : {Moment::First, Moment::Second}) {
+      const std::string name = moment_name(which, named);
+      const TensorInfo& info = store->info(name);
+      if (info.dtype == StoredType::F32 && info.shape == named.shape) continue;
+      throw bad_input({.where = store->file_name(name) + ": " + name,
+                       .expected = fmt::format("F32 {}", named.shape.text()),
+                       .got = fmt::format("{} {}", name_of(info.dtype), info.shape.text())});
+    }
   }
-  return moments;
+  return store;
 }
 
 uint32_t checksum_of(const std::filesystem::path& file) {
@@ -150,7 +142,7 @@ RunState read_state(const Json& json) {
 }
 
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
-                      const HubFiles& files) {
+                      const HubFiles& files, size_t file_bytes) {
   const std::vector<TensorOutput> optimizer = optimizer_tensors(trainer);
   if (!trainer.ranks().is_first()) {
     for (const TensorOutput& each : optimizer) each.values();
@@ -162,8 +154,9 @@ void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, 
   MemoryPool pool;
   AtomicDirectory checkpoint(directory);
   for (const auto& [name, text] : files) write_file_atomically(checkpoint.path() / name, text);
-  write_model_tensors(checkpoint.path(), checkpoint_tensors(decoder, pool, source));
-  write_safetensors(checkpoint.path() / kOptimizer, optimizer, {{"format", "pt"}});
+  write_model_tensors(checkpoint.path(), checkpoint_tensors(decoder, pool, source),
+                      {.max_bytes = file_bytes});
+  write_model_tensors(checkpoint.path(), optimizer, {.max_bytes = file_bytes, .stem = kOptimizerStem});
   nlohmann::ordered_json json = state_json(state);
   json["checksums"] = checksums_of(checkpoint.path());
   json[kOwnChecksum] = state_checksum(nlohmann::json::parse(json.dump()));
@@ -174,7 +167,7 @@ void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, 
 StoredCheckpoint read_checkpoint(const std::filesystem::path& directory, Engine& engine,
                                  const Decoder& decoder) {
   const Json json = Json::load(directory / kState);
-  StoredCheckpoint read{.state = read_state(json), .values = {}, .moments = {}};
+  StoredCheckpoint read{.state = read_state(json), .values = {}, .optimizer = {}};
   // Before the comparison: a damaged config.json is not that of another model.
   check_checksums(directory, json);
   const Checkpoint stored(directory);
@@ -182,7 +175,7 @@ StoredCheckpoint read_checkpoint(const std::filesystem::path& directory, Engine&
     throw failure({.where = directory.string(),
                    .what = "the checkpoint is of another model than the run's configuration describes"});
   }
-  read.moments = read_moments(directory / kOptimizer, engine, decoder);
+  read.optimizer = open_optimizer(directory, decoder);
   for (size_t i = 0; i < decoder.parameters().size(); ++i) {
     // Copied: training writes to them, and the mapping is read-only.
     read.values.push_back(stored.read(engine.pool(), i, DType::F32).copy(engine.pool()));
@@ -204,9 +197,13 @@ RunState restore_checkpoint(Engine& engine, Trainer& trainer, std::optional<Stor
         stored ? stored->values[i] : Tensor::empty(engine.pool(), parameters[i].shape, DType::F32);
     broadcast(ranks, std::as_writable_bytes(parameter.value.values<float>()));
     parameter.drop_packed();
-    const AdamW::Moments whole = stored ? std::exchange(stored->moments[i], {}) : AdamW::Moments{};
-    first.push_back(exchange.scatter(whole.first, parameters[i], i));
-    second.push_back(exchange.scatter(whole.second, parameters[i], i));
+    const auto whole = [&](Moment which) {
+      return stored ? stored->optimizer->read(engine.pool(), moment_name(which, parameters[i]),
+                                              parameters[i].shape, DType::F32)
+                    : Tensor();
+    };
+    first.push_back(exchange.scatter(whole(Moment::First), parameters[i], i));
+    second.push_back(exchange.scatter(whole(Moment::Second), parameters[i], i));
   }
   std::vector<AdamW::Moments> moments;
   std::vector<size_t> next(parameters.size());

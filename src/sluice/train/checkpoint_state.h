@@ -3,10 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "sluice/base/json.h"
+#include "sluice/io/safetensors_shards.h"
+#include "sluice/io/tensor_store.h"
 #include "sluice/train/hub_files.h"
 #include "sluice/train/loss_monitor.h"
 #include "sluice/train/trainer.h"
@@ -29,16 +32,18 @@ struct RunState {
 nlohmann::ordered_json state_json(const RunState& state);
 RunState read_state(const Json& json);
 
-// Writes a model directory with optimizer.safetensors and state.json, which must not exist yet. Every rank
-// calls it, since each has a part of the optimiser's state; the first one writes.
+// Writes a model directory with what the optimiser remembers and state.json, which must not exist yet. Every
+// rank calls it, since each has a part of the optimiser's state; the first one writes, a tensor at a time, so
+// that it needs no room for all of it, and no other rank has to see the directory. Tensors of more than
+// `file_bytes` are cut into several files.
 void write_checkpoint(const std::filesystem::path& directory, Trainer& trainer, const RunState& state,
-                      const HubFiles& files);
+                      const HubFiles& files, size_t file_bytes = ShardOptions().max_bytes);
 
 // What is read of a checkpoint before anything is changed.
 struct StoredCheckpoint {
   RunState state;
-  std::vector<Tensor> values;           // F32, by parameter
-  std::vector<AdamW::Moments> moments;  // likewise
+  std::vector<Tensor> values;                    // F32, by parameter
+  std::shared_ptr<const TensorStore> optimizer;  // checked; its tensors are read when their turn comes
 };
 
 // Bad input if a file is missing or damaged, a failure if the model is another.

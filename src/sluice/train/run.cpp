@@ -210,7 +210,7 @@ void Run::save() {
   first([](RunDirectory& directory) { directory.sync_metrics(); });
   const std::filesystem::path target = directory_ != nullptr ? directory_->checkpoint(state_.step) : "";
   trainer_.complete_weights();
-  write_checkpoint(target, trainer_, state_, files_);
+  write_checkpoint(target, trainer_, state_, files_, static_cast<size_t>(config_.checkpoints.file_bytes));
   saved_step_ = state_.step;
   first([&](RunDirectory& directory) {
     directory.point("latest", state_.step);

@@ -125,9 +125,10 @@ void read_validation(const Json& json, RunConfig& config) {
 void read_checkpoints(const Json& json, RunConfig& config) {
   if (!json.contains("checkpoints")) return;
   const Json object = json.at("checkpoints");
-  object.allow_keys({"every", "keep"});
+  object.allow_keys({"every", "keep", "file_bytes"});
   config.checkpoints.every = object.integer_or("every", config.checkpoints.every, kRunCount);
   config.checkpoints.keep = object.integer_or("keep", config.checkpoints.keep, {.min = 1, .max = 1000});
+  config.checkpoints.file_bytes = object.integer_or("file_bytes", config.checkpoints.file_bytes, {.min = 1});
 }
 
 void read_stop(const Json& json, RunConfig& config) {
@@ -238,43 +239,45 @@ RunConfig read_run_config(const Json& json) {
 nlohmann::ordered_json run_config_json(const RunConfig& config) {
   const Schedule& schedule = config.trainer.schedule;
   const AdamWOptions& optimizer = config.trainer.optimizer;
-  ordered_json json = {
-      {"model", config_json(config.model)},
-      {"sequence", config.sequence},
-      {"batch_tokens", config.batch_tokens},
-      {"pass_tokens", config.pass_tokens},
-      {"steps", schedule.steps},
-      {"seed", config.seed},
-      {"dtype", word_for(kPrecisions, config.trainer.precision)},
-      {"recompute", config.trainer.activations == Activations::Recompute},
-      {"init",
-       {{"std", config.init.std},
-        {"gain", or_null(config.init.gain)},
-        {"embedding", or_null(config.init.embedding)},
-        {"output", or_null(config.init.output)},
-        {"residual_by_depth", config.init.residual_by_depth},
-        {"attention_output", config.init.attention_output}}},
-      {"schedule",
-       {{"kind", word_for(kSchedules, schedule.kind)},
-        {"peak", schedule.peak},
-        {"final_share", schedule.final_share},
-        {"warmup", schedule.warmup},
-        {"decay_share", schedule.decay_share}}},
-      {"optimizer",
-       {{"beta1", optimizer.beta1},
-        {"beta2", optimizer.beta2},
-        {"eps", optimizer.eps},
-        {"weight_decay", optimizer.weight_decay},
-        {"max_norm", optimizer.max_norm}}},
-      {"validation",
-       {{"share", config.validation.share},
-        {"every", config.validation.every},
-        {"sequences", config.validation.sequences},
-        {"split", word_for(kSplitRules, config.validation.split)},
-        {"seed", config.validation.seed}}},
-      {"checkpoints", {{"every", config.checkpoints.every}, {"keep", config.checkpoints.keep}}},
-      {"stop", {{"minutes", config.stop.minutes}, {"patience", config.stop.patience}}},
-      {"sample", {{"prompt", config.sample.prompt}, {"tokens", config.sample.tokens}}}};
+  ordered_json json = {{"model", config_json(config.model)},
+                       {"sequence", config.sequence},
+                       {"batch_tokens", config.batch_tokens},
+                       {"pass_tokens", config.pass_tokens},
+                       {"steps", schedule.steps},
+                       {"seed", config.seed},
+                       {"dtype", word_for(kPrecisions, config.trainer.precision)},
+                       {"recompute", config.trainer.activations == Activations::Recompute},
+                       {"init",
+                        {{"std", config.init.std},
+                         {"gain", or_null(config.init.gain)},
+                         {"embedding", or_null(config.init.embedding)},
+                         {"output", or_null(config.init.output)},
+                         {"residual_by_depth", config.init.residual_by_depth},
+                         {"attention_output", config.init.attention_output}}},
+                       {"schedule",
+                        {{"kind", word_for(kSchedules, schedule.kind)},
+                         {"peak", schedule.peak},
+                         {"final_share", schedule.final_share},
+                         {"warmup", schedule.warmup},
+                         {"decay_share", schedule.decay_share}}},
+                       {"optimizer",
+                        {{"beta1", optimizer.beta1},
+                         {"beta2", optimizer.beta2},
+                         {"eps", optimizer.eps},
+                         {"weight_decay", optimizer.weight_decay},
+                         {"max_norm", optimizer.max_norm}}},
+                       {"validation",
+                        {{"share", config.validation.share},
+                         {"every", config.validation.every},
+                         {"sequences", config.validation.sequences},
+                         {"split", word_for(kSplitRules, config.validation.split)},
+                         {"seed", config.validation.seed}}},
+                       {"checkpoints",
+                        {{"every", config.checkpoints.every},
+                         {"keep", config.checkpoints.keep},
+                         {"file_bytes", config.checkpoints.file_bytes}}},
+                       {"stop", {{"minutes", config.stop.minutes}, {"patience", config.stop.patience}}},
+                       {"sample", {{"prompt", config.sample.prompt}, {"tokens", config.sample.tokens}}}};
   if (config.model.moe) json["routers"] = routers_json(config.trainer.routers);
   return json;
 }

@@ -31,8 +31,9 @@ struct RunConfig {
   } validation;
 
   struct Checkpoints {
-    int64_t every = 100;  // steps
-    int64_t keep = 2;     // newest ones; the best is kept besides
+    int64_t every = 100;                    // steps
+    int64_t keep = 2;                       // newest ones; the best is kept besides
+    int64_t file_bytes = int64_t{5} << 30;  // of tensors in a file; what is larger is cut into several
   } checkpoints;
 
   // What ends a run before its last step; 0: nothing. It is saved, and can go on when resumed.

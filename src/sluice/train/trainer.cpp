@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sluice/base/stopwatch.h"
+#include "sluice/dist/value_exchange.h"
 #include "sluice/ops/arithmetic.h"
 #include "sluice/ops/linear_cross_entropy.h"
 
@@ -160,7 +161,7 @@ StepResult Trainer::accumulate(const OwnPasses& own) {
 }
 
 void Trainer::complete_weights() {
-  if (!is_complete_) exchange_.spread_owned_values();
+  if (!is_complete_) ValueExchange(ranks_, decoder_.parameters(), layout()).spread_owned();
   is_complete_ = true;
 }
 
@@ -170,7 +171,7 @@ StepResult Trainer::step(const OwnPasses& own) {
   result.gradient_norm = exchange_.norm(context(), optimizer_);
   if (result.is_finite()) {
     optimizer_.step(context(), result.rate, result.gradient_norm);
-    exchange_.spread_values();
+    ValueExchange(ranks_, decoder_.parameters(), layout()).spread();
     is_complete_ = !experts_;
   } else {
     for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};

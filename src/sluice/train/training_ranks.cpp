@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sluice/base/build_info.h"
 #include "sluice/dist/fingerprint.h"
 
 namespace sluice {
@@ -52,15 +51,12 @@ std::vector<Fingerprint> fingerprints_of(const Engine& engine, const TrainingJob
       text += fmt::format("{} tokens, checksum {:08x}; ", shard.info().tokens, shard.info().checksum);
     return text;
   };
-  const BuildInfo build = build_info();
-  std::vector<Fingerprint> prints = {
-      {"version of sluice", fmt::format("{} ({})", build.version, build.compiler)},
-      {"configuration", run_config_json(job.config).dump()},
-      {"data", checksums(job.shards)},
-      {"validation data", checksums(job.validation)},
-      {"--out", job.out.string()},
-      {"--reduce", std::string(name_of(job.ranks.order))},
-      {"--experts", std::string(name_of(job.ranks.experts))}};
+  std::vector<Fingerprint> prints = {{"configuration", run_config_json(job.config).dump()},
+                                     {"data", checksums(job.shards)},
+                                     {"validation data", checksums(job.validation)},
+                                     {"--out", job.out.string()},
+                                     {"--reduce", std::string(name_of(job.ranks.order))},
+                                     {"--experts", std::string(name_of(job.ranks.experts))}};
   // Kernels of different sets differ in the last bits; the fast order does not promise them.
   if (job.ranks.order == ReduceOrder::Exact)
     prints.push_back({"instruction set (--isa chooses one, --reduce fast takes any)",
@@ -73,6 +69,7 @@ std::vector<Fingerprint> fingerprints_of(const Engine& engine, const TrainingJob
 void check_ranks(const Engine& engine, const TrainingJob& job) {
   Ranks& ranks = job.ranks.ranks;
   if (ranks.size() == 1) return;
+  check_same_version(ranks);
   together(ranks, [&] {
     check_shares(job);
     check_equal_shares(job);
