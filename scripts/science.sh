@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The long trainings of experiments/, one after another on one thread that gives way to everything else.
-#   science.sh run       trains what is missing, in the order of experiments/queue.txt; in the foreground
+#   science.sh run       trains what is missing, in the order of experiments/queue.txt; in the foreground. A second
+#                        one beside it takes the next experiment that nobody trains
 #   science.sh status    what is done
-#   science.sh pause     stops it for as long as something is being timed
-#   science.sh resume    lets it go on
+#   science.sh pause     stops them for as long as something is being timed
+#   science.sh resume    lets them go on
 #   science.sh pages     writes the pages in docs/results from the runs that have ended
 # Texts and runs lie in $SLUICE_SCIENCE (default: ../science beside the repository): runs take days. The program is
 # copied there at the first run, so that one build makes all of an experiment; remove the copy for a new one. Pages
@@ -20,8 +21,16 @@ experiments() { grep -vE '^[[:space:]]*(#|$)' experiments/queue.txt; }
 # The experiment whose runs it is about, if that is another one: then there is nothing to train.
 runs_of() { sed -n 's/^ *"runs": "\(.*\)",$/\1/p' "experiments/$1.json"; }
 
+# What two queues would otherwise make at the same time.
+one_at_a_time() { # COMMAND...
+  (
+    flock 9
+    "$@"
+  ) 9>"$home/prepare.lock"
+}
+
 pin_program() {
-  [[ -x $program ]] && return
+  if [[ -x $program ]]; then return; fi
   scripts/build.sh release
   cp build/release/sluice "$program.new"
   git describe --always --dirty >"$home/build.txt"
@@ -29,19 +38,27 @@ pin_program() {
 }
 
 run_queue() {
-  mkdir -p "$home"
-  exec 9>"$home/lock"
-  flock --nonblock 9 || { echo "science.sh: it runs already" >&2; exit 1; }
-  echo $$ >"$home/pid"
-  pin_program
+  local name queue trained_by
+  mkdir -p "$home/queues"
+  # Held as long as the script or a training below it lives.
+  exec {queue}>"$home/queue.$$"
+  flock "$queue"
+  mv "$home/queue.$$" "$home/queues/$$"
+  one_at_a_time pin_program
   while read -r name; do
     if [[ -n $(runs_of "$name") ]]; then continue; fi
-    echo "$(date -u +%H:%M) $name"
-    # One that cannot run must not keep the others waiting.
-    { scripts/corpus/for-experiment.sh "experiments/$name.json" "$home" &&
-      "$program" experiment "experiments/$name.json" --home "$home" --threads 1 --quiet; } </dev/null >"$home/$name.log" 2>&1 ||
-      echo "$name: $(tail -n 1 "$home/$name.log")" >&2
+    exec {trained_by}>"$home/$name.lock"
+    if flock --nonblock "$trained_by"; then train "$name"; fi
+    exec {trained_by}>&-
   done < <(experiments)
+}
+
+# One that cannot run must not keep the others waiting.
+train() { # NAME
+  echo "$(date -u +%H:%M) $1"
+  { one_at_a_time scripts/corpus/for-experiment.sh "experiments/$1.json" "$home" &&
+    "$program" experiment "experiments/$1.json" --home "$home" --threads 1 --quiet; } </dev/null >"$home/$1.log" 2>&1 ||
+    echo "$1: $(tail -n 1 "$home/$1.log")" >&2
 }
 
 show_status() {
@@ -53,9 +70,14 @@ show_status() {
   done < <(experiments)
 }
 
-signal_queue() { # SIGNAL: to the script and the training below it
-  local pid
-  pid=$(cat "$home/pid" 2>/dev/null) && kill "-$1" -- "-$pid" 2>/dev/null || echo "science.sh: it does not run" >&2
+signal_queues() { # SIGNAL: to the scripts and the trainings below them
+  local queue reached=0
+  for queue in "$home"/queues/*; do
+    if [[ ! -e $queue ]]; then continue; fi
+    if flock --nonblock "$queue" rm "$queue"; then continue; fi
+    if kill "-$1" -- "-$(basename "$queue")"; then reached=$((reached + 1)); fi
+  done
+  echo "science.sh: $reached queues" >&2
 }
 
 write_pages() {
@@ -78,11 +100,11 @@ case ${1:-} in
     run_queue
     ;;
   status) show_status ;;
-  pause) signal_queue STOP ;;
-  resume) signal_queue CONT ;;
+  pause) signal_queues STOP ;;
+  resume) signal_queues CONT ;;
   pages) write_pages ;;
   *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
