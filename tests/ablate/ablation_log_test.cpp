@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-const AblationIdentity kSame = {{"model 1", "crc32 00000001"}, {"the plan of model 1", "3 runs"}};
+const JobIdentity kSame = {{"model 1", "crc32 00000001"}, {"the plan of model 1", "3 runs"}};
 
 class AblationLogTest : public testing::Test {
  protected:
@@ -38,7 +38,7 @@ class AblationLogTest : public testing::Test {
       log.append(std::vector{entry(chunk, LogKey::kBase), entry(chunk, 0), entry(chunk, 1)});
   }
 
-  std::string refusal(const AblationIdentity& identity) const {
+  std::string refusal(const JobIdentity& identity) const {
     try {
       AblationLog(out(), identity, LogStart::Resume);
     } catch (const Error& error) {
@@ -97,7 +97,7 @@ TEST_F(AblationLogTest, refuses_a_line_that_is_damaged_in_the_middle) {
 
 TEST_F(AblationLogTest, refuses_to_go_on_with_something_else_and_says_what) {
   begin();
-  AblationIdentity other = kSame;
+  JobIdentity other = kSame;
   other[1].value = "4 runs";
   EXPECT_NE(refusal(other).find("the plan of model 1 differs: expected 3 runs, got 4 runs"),
             std::string::npos)
@@ -112,7 +112,7 @@ TEST_F(AblationLogTest, refuses_the_log_of_another_version) {
   const std::string text = content();
   const std::string header = R"({"sluice_ablation":1,"of":[]})";
   write(fmt::format("{:08x} {}\n", crc32c(header), header) + text.substr(text.find('\n') + 1));
-  EXPECT_NE(refusal(kSame).find("is the log of another version of sluice: expected version 2, got 1"),
+  EXPECT_NE(refusal(kSame).find("is the log of another version of sluice: expected version 3, got 1"),
             std::string::npos)
       << refusal(kSame);
 }

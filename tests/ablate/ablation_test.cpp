@@ -1,65 +1,23 @@
 // A whole ablation of the nursery's pair (tests/golden/nursery).
 #include "sluice/ablate/ablation.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 #include "sluice/ablate/ablation_analysis.h"
 #include "sluice/ablate/ablation_forecast.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
 #include "sluice/base/random.h"
-#include "sluice/data/backcopy.h"
+#include "tests/ablate/nursery_ablation.h"
 #include "tests/base/expect_error.h"
-#include "tests/base/temporary_directory.h"
 
 namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string nursery_path(const std::string& name) {
-  return (fs::path(SLUICE_SOURCE_DIR) / "tests/golden/nursery" / name).string();
-}
-
-// Documents of the chain that the pair was trained on, each as long as a chunk.
-constexpr int64_t kLetters = 38, kChunk = kLetters + 2;
-
-std::vector<TokenId> nursery_tokens(uint64_t first) {
-  const BackcopyChain chain(1);
-  std::vector<TokenId> tokens;
-  for (uint64_t i = 0; i < 20; ++i) {
-    for (const char letter : chain.document((uint64_t{1} << 41) + first + i, kLetters))
-      tokens.push_back(static_cast<unsigned char>(letter));
-    tokens.push_back(0);
-  }
-  return tokens;
-}
-
-class AblationTest : public testing::Test {
- protected:
-  AblationRequest request(const std::string& out) const {
-    AblationRequest request{.models = {nursery_path("headwise")},
-                            .texts = {{.name = "chain", .source = nursery_tokens(0)}},
-                            .chunks = {.length = kChunk, .at_most = 12},
-                            .sample_tokens = 4,
-                            .out = directory_.path() / out};
-    request.plan.groups = {"global", "layers"};
-    request.plan.global_actions = {"open", "closed"};
-    request.plan.values = {};
-    request.plan.layer_actions = {"open"};
-    request.plan.layers_with_heads = 1;
-    return request;
-  }
-
-  std::string result_of(const AblationRequest& request) {
-    return to_json(run_ablation(engine_, request)).dump();
-  }
-
-  Engine engine_;
-  TemporaryDirectory directory_;
-};
+class AblationTest : public NurseryAblation {};
 
 TEST_F(AblationTest, tells_what_breaking_does_and_which_heads_follow) {
   const AblationResult result = run_ablation(engine_, request("a"));
@@ -132,6 +90,23 @@ TEST_F(AblationTest, does_not_go_on_with_another_seed_text_or_plan) {
   other = begun;
   other.models = {nursery_path("baseline")};
   refused(other, "model 1");
+  other = begun;
+  other.calibration = nursery_tokens(50);
+  refused(other, "the calibration text");
+}
+
+TEST_F(AblationTest, does_not_go_on_with_another_instruction_set) {
+  if (engine_.isa().isa == Isa::Scalar) GTEST_SKIP() << "there is no other";
+  AblationRequest begun = request("a");
+  begun.plan.layers_with_heads = 0;
+  begun.plan.groups = {"global"};
+  (void)run_ablation(engine_, begun);
+  begun.start = LogStart::Resume;
+  Engine scalar({.isa = {.name = "scalar", .source = "test"}});
+  EXPECT_BAD_INPUT(run_ablation(scalar, begun),
+                   fmt::format("{}: was begun with something else: the instruction set differs: expected {}, "
+                               "got scalar (the same command goes on; another one needs another --out)",
+                               (begun.out / "ablation.log").string(), name_of(engine_.isa().isa)));
 }
 
 TEST_F(AblationTest, puts_a_gated_model_beside_its_ungated_twin) {
@@ -157,9 +132,54 @@ TEST_F(AblationTest, estimates_without_running_anything) {
   const AblatedModel model = std::move(run_ablation(engine_, estimated).models.front());
   EXPECT_TRUE(model.plan.runs.empty());
   EXPECT_EQ(model.estimates.value().chunks, 8);
+  EXPECT_NE(model.estimates->find("attn.gate", GateAction::Mean, EstimateMethod::FirstOrder), nullptr);
   estimated.models = {nursery_path("baseline")};
   estimated.out = directory_.path() / "none";
   EXPECT_THROW(run_ablation(engine_, estimated), Error);
+}
+
+TEST_F(AblationTest, puts_estimates_of_averaging_beside_averaged_layers) {
+  AblationRequest averaged = request("mean");
+  averaged.plan.groups = {"layers"};
+  averaged.plan.layer_actions = {"mean"};
+  averaged.plan.layers_with_heads = 0;
+  averaged.sample_tokens = 0;
+  averaged.estimates = EstimateUse::Beside;
+  const AblatedModel model = std::move(run_ablation(engine_, averaged).models.front());
+  const std::vector<EstimateComparison> comparisons = compare_estimates(model);
+  ASSERT_EQ(comparisons.size(), 1u);
+  EXPECT_EQ(comparisons.front().action, "mean");
+  EXPECT_EQ(std::ssize(comparisons.front().exact), model.layers);
+}
+
+TEST_F(AblationTest, closes_heads_together_in_the_order_of_what_each_does) {
+  AblationRequest ordered = request("ordered");
+  ordered.plan.groups = {"layers", "first-heads"};
+  ordered.sample_tokens = 0;
+  const AblatedModel model = std::move(run_ablation(engine_, ordered).models.front());
+  const std::vector<PlaceEffect> order = ranked(effect_profile(model, model.texts[0], "heads", "closed"));
+  const PlannedRun* worst = model.plan.find("first 1 heads closed");
+  ASSERT_NE(worst, nullptr);
+  EXPECT_EQ(worst->interventions.front(),
+            "layers." + std::to_string(order.front().layer) +
+                ".attn.gate set=0 heads=" + std::to_string(order.front().head.value()));
+  EXPECT_NE(model.plan.find("first " + std::to_string(order.size()) + " heads closed"), nullptr);
+  EXPECT_EQ(model.texts[0].effects.size(), model.plan.runs.size());
+}
+
+TEST_F(AblationTest, measures_equal_runs_once_and_gives_both_the_result) {
+  AblationRequest equal = request("equal");
+  equal.plan.groups = {"global", "constants"};
+  equal.plan.constants = {0};
+  equal.plan.layers_with_heads = 0;
+  equal.sample_tokens = 0;
+  const AblationResult result = run_ablation(engine_, equal);
+  const AblatedModel& model = result.models.front();
+  EXPECT_EQ(result.rule.comparisons, 2 + 1) << "two runs, and the sink of the open one";
+  const RunEffect &closed = model.texts[0].effects[1], &constant = model.texts[0].effects[2];
+  EXPECT_EQ(closed.by_chunk, constant.by_chunk);
+  EXPECT_EQ(evaluations_made(model, model.texts[0]), model.texts[0].effects[0].chunks + closed.chunks);
+  EXPECT_NE(to_json(result).dump().find(R"("same_as":"all closed")"), std::string::npos);
 }
 
 TEST_F(AblationTest, is_forecast_without_a_trace) {
@@ -210,7 +230,7 @@ TEST_F(AblationTest, warns_of_calibration_text_that_is_evaluated_too) {
   const AblationResult same = run_ablation(engine_, asked);
   const std::vector<std::string>& warnings = same.models.front().texts.front().warnings;
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings.front().find("8 of the 8 chunks of the calibration text"), std::string::npos)
+  EXPECT_NE(warnings.front().find("12 of the 16 chunks of the calibration text"), std::string::npos)
       << warnings.front();
   asked.out = directory_.path() / "c";
   asked.calibration = nursery_tokens(100);

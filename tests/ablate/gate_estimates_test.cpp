@@ -251,11 +251,11 @@ TEST(EstimateAgreement, ranks_heads_against_heads_and_layers_against_layers) {
   const EstimateAgreement heads = head_agreement(estimates, exact);
   EXPECT_EQ(heads.count, 3) << "what the estimates do not have is left out";
   EXPECT_NEAR(heads.rank_correlation.value(), 1, 1e-12);
-  EXPECT_NEAR(heads.mean_error, (0.9 + 1.8 + 2.6) / 3, 1e-12);
+  EXPECT_NEAR(heads.mean_error.value(), (0.9 + 1.8 + 2.6) / 3, 1e-12);
   const EstimateAgreement layers = layer_agreement(estimates, exact);
   EXPECT_EQ(layers.count, 2);
   EXPECT_FALSE(layers.rank_correlation.has_value()) << "two say nothing";
-  EXPECT_NEAR(layers.mean_error, 0.1, 1e-12);
+  EXPECT_NEAR(layers.mean_error.value(), 0.1, 1e-12);
 }
 
 }  // namespace

@@ -119,9 +119,8 @@ TEST(Plans, have_controls_of_the_same_shape_on_what_is_not_a_gate) {
   PlanRequest request{.layer_actions = {"closed", "open"}, .gate_means = {0.5, 0.5, 0.1, 0.5, 0.5, 0.5}};
   request.groups = {"layers", "controls"};
   const AblationPlan plan = make_plan(request, planned_model());
-  EXPECT_EQ(plan.runs.size(), 12U + 12 * 5);
+  EXPECT_EQ(plan.runs.size(), 12U + 6 * 2 + 6 * 5);
   EXPECT_EQ(only_intervention(plan, "layer 2 closed / mlp.out"), "layers.2.mlp.out scale=0");
-  EXPECT_EQ(only_intervention(plan, "layer 2 closed / attn.input"), "layers.2.attn.input scale=0");
   EXPECT_EQ(only_intervention(plan, "layer 2 open / attn.out"), "layers.2.attn.out scale=10");
   const auto random = std::ranges::find_if(
       plan.runs, [](const PlannedRun& run) { return run.name.starts_with("layer 2 open / random: "); });
@@ -130,7 +129,73 @@ TEST(Plans, have_controls_of_the_same_shape_on_what_is_not_a_gate) {
   EXPECT_TRUE(random->interventions.front().ends_with(" scale=10"));
   EXPECT_EQ(random->control_of, "layer 2 open");
   request.gate_means.clear();
-  EXPECT_EQ(make_plan(request, planned_model()).runs.size(), 12U + 6 * 5) << "open needs the mean gate";
+  EXPECT_EQ(make_plan(request, planned_model()).runs.size(), 12U + 6 * 2) << "open needs the mean gate";
+}
+
+// Without biases a part whose input is zero adds nothing, and so does attention whose gate is closed.
+TEST(Plans, have_no_control_that_is_the_run_itself_or_another_control) {
+  PlanRequest request{.layer_actions = {"closed"}};
+  request.groups = {"layers", "controls"};
+  const auto has = [&](const ModelConfig& config, const std::string& name) {
+    return make_plan(request, config).find(name) != nullptr;
+  };
+  for (const char* point : {"attn.out", "attn.input", "mlp.input"}) {
+    EXPECT_FALSE(has(planned_model(), std::string("layer 2 closed / ") + point)) << point;
+    EXPECT_FALSE(has(ungated_twin(), std::string("layer 2 zeroed / ") + point)) << point;
+  }
+  EXPECT_TRUE(has(ungated_twin(), "layer 2 zeroed / mlp.out"));
+  ModelConfig with_bias = planned_model();
+  with_bias.qkv_bias = true;
+  EXPECT_TRUE(has(with_bias, "layer 2 closed / attn.input"));
+  ModelConfig on_queries = planned_model();
+  on_queries.gates.front().position = GatePosition::G4;
+  EXPECT_TRUE(has(on_queries, "layer 2 closed / attn.out"));
+}
+
+TEST(Plans, refuse_controls_of_nothing) {
+  EXPECT_ERROR(plan_with("controls"), ErrorKind::Usage,
+               "plan: controls are of runs on layers or heads: add layers or heads");
+  PlanRequest inverted{.layer_actions = {"inverted"}};
+  inverted.groups = {"layers", "controls"};
+  EXPECT_ERROR(make_plan(inverted, planned_model()), ErrorKind::Usage,
+               "plan: there are no controls of what is done to layers and heads");
+}
+
+TEST(Plans, find_runs_that_are_equal_under_other_names) {
+  PlanRequest request{.layer_actions = {"open"}};
+  request.groups = {"global", "constants", "layers", "cumulative"};
+  const AblationPlan plan = make_plan(request, planned_model());
+  const std::vector<size_t> equal = equal_runs(plan);
+  const auto first_of = [&](const std::string& name) {
+    return plan.runs[equal[static_cast<size_t>(plan.find(name) - plan.runs.data())]].name;
+  };
+  EXPECT_EQ(first_of("all closed"), "all closed");
+  EXPECT_EQ(first_of("constant 0"), "all closed");
+  EXPECT_EQ(first_of("layers 0 open"), "layer 0 open");
+  EXPECT_EQ(first_of("layers 0-5 open"), "all open");
+  EXPECT_EQ(first_of("layers 0-4 open"), "layers 0-4 open");
+  const PlanCost cost = plan_cost(plan, planned_model(), {.tokens = 20, .predicted = 20});
+  EXPECT_EQ(cost.runs[static_cast<size_t>(plan.find("constant 0") - plan.runs.data())].shared, 0);
+}
+
+TEST(Plans, close_heads_together_in_the_order_of_a_ranking_when_it_is_known) {
+  PlanRequest request{.layer_actions = {"open"}};
+  request.groups = {"layers", "heads", "first-heads"};
+  request.head_layers = IndexSet::parse("0-1");
+  const AblationPlan plan = make_plan(request, planned_model());
+  ASSERT_TRUE(plan.then);
+  EXPECT_TRUE(plan.then->first_heads);
+  EXPECT_EQ(read_plan(Json::parse(pretty_text(to_json(plan)), "plan.json"), planned_model()), plan);
+  EXPECT_TRUE(heads_that_follow(plan, {}, planned_model()).empty());
+  EXPECT_EQ(first_heads_to_come(plan, planned_model()), 4) << "1, 2, 4 and all 8";
+  const std::vector<PlannedRun> runs = first_heads({{1, 3}, {0, 2}, {1, 0}}, planned_model());
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].interventions, std::vector<std::string>{"layers.1.attn.gate set=0 heads=3"});
+  EXPECT_EQ(runs[2].name, "first 3 heads closed");
+  EXPECT_EQ(runs[2].group, "cumulative");
+  request.head_actions = {"open"};
+  EXPECT_ERROR(make_plan(request, planned_model()), ErrorKind::Usage,
+               "plan: first-heads orders heads by what closing each does, and none is closed (add heads)");
 }
 
 TEST(Plans, ask_an_ungated_twin_the_same_of_its_attention_s_output) {
@@ -219,6 +284,12 @@ TEST(Plans, from_files_are_refused_with_run_and_field) {
                "plan.json: run \"a\": control_of: no other run has this name: got \"b\"");
   EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "layer": 6, )" + good + "}]}"), ErrorKind::BadInput,
                "plan.json: run \"a\": layer: the model has no such layer: expected 0 to 5, got 6");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "unbroken", )" + good + "}]}"), ErrorKind::BadInput,
+               "plan.json: run \"unbroken\": name: is what the model itself is called");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "head": 1, )" + good + "}]}"), ErrorKind::BadInput,
+               "plan.json: run \"a\": head: of which layer? give layer, too");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a\u001b[2J", )" + good + "}]}"), ErrorKind::BadInput,
+               "plan.json: name: has a control character in it");
   const auto then = [&](const std::string& group, const std::string& words) {
     return plan_from_text(R"({"runs": [{"name": "a", "group": ")" + group + R"(", "layer": 1, )" + good +
                           R"(}], "then": )" + words + "}");
@@ -229,6 +300,8 @@ TEST(Plans, from_files_are_refused_with_run_and_field) {
                "plan.json: then: actions: heads that follow cannot be shuffled");
   EXPECT_THROW(then("layers", R"({"heads_of_top_layers": 3, "actions": ["clsoed"]})"), Error);
   EXPECT_THROW(then("layers", R"({"heads_of_top_layers": 0})"), Error);
+  EXPECT_ERROR(then("layers", R"({"first_heads": true})"), ErrorKind::BadInput,
+               "plan.json: then: first_heads: no head is closed alone, so none can come first");
   EXPECT_THROW(then("layers", R"({"heads_of_top_layers": 3, "more": 1})"), Error);
   EXPECT_TRUE(then("layers", R"({"heads_of_top_layers": 3})").then);
   EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "interv)"), Error) << "cut in half";

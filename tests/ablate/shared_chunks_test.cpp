@@ -64,16 +64,6 @@ TEST_F(SharedChunksOfProcesses, of_another_ablation_do_not_count) {
   EXPECT_EQ(runs_[1], 2);
 }
 
-TEST_F(SharedChunksOfProcesses, are_collected_by_one_until_it_is_gone) {
-  std::optional<SharedChunks> first = open();
-  SharedChunks second = open();
-  EXPECT_TRUE(first->collects());
-  EXPECT_TRUE(first->collects());
-  EXPECT_FALSE(second.collects());
-  first.reset();
-  EXPECT_TRUE(second.collects());
-}
-
 TEST_F(SharedChunksOfProcesses, end_when_the_job_is_cancelled) {
   const SharedChunks shared = open();
   std::vector<int64_t> chunks = {1};

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "sluice/analysis/head_rank.h"
 #include "sluice/analysis/prompt_map.h"
 #include "sluice/analysis/view_difference.h"
+#include "sluice/analysis/view_predictions.h"
 #include "tests/probe/golden.h"
 
 namespace sluice {
@@ -86,6 +88,45 @@ TEST_F(PromptViews, differ_by_what_was_changed) {
   for (size_t i = 1; i < changed.next.size(); ++i)
     EXPECT_GE(std::abs(changed.next[i - 1].b - changed.next[i - 1].a),
               std::abs(changed.next[i].b - changed.next[i].a));
+}
+
+TEST_F(PromptViews, take_over_what_comes_before_the_first_change) {
+  const PromptView sound = view();
+  const int64_t layers = model_.config().layers;
+  struct Case {
+    const char* change;
+    int64_t taken_over;
+  };
+  for (const Case& each : {Case{"layers.1.attn.gate set=0.2", 1}, Case{"layers.0.mlp.out scale=2", 0},
+                           Case{"attn.gate scale=0.5 positions=3", 0}, Case{"embedding scale=2", 0},
+                           Case{"logits scale=2", layers}}) {
+    const PromptView expected = view({each.change});
+    int64_t computed = 0;
+    const PromptView made = view_prompt(
+        model_, {.ids = ids_,
+                 .interventions = parse_interventions(std::vector<std::string>{each.change}, model_.config()),
+                 .unchanged = &sound,
+                 .seen = [&](const LayerDetail&) { ++computed; }});
+    EXPECT_EQ(computed, layers - each.taken_over) << each.change;
+    EXPECT_EQ(to_json(made).dump(), to_json(expected).dump()) << each.change;
+    for (size_t l = 0; l < expected.streams.size(); ++l)
+      EXPECT_TRUE(std::ranges::equal(made.streams[l].values<float>(), expected.streams[l].values<float>()));
+  }
+}
+
+TEST_F(PromptViews, predict_the_same_whether_predictions_are_kept_or_not) {
+  for (const std::vector<std::string>& changes :
+       {std::vector<std::string>{}, {"logits scale=2 channels=7"}}) {
+    const PromptView kept = view(changes);
+    ASSERT_TRUE(kept.log_probabilities.defined());
+    PromptView forgotten = kept;
+    forgotten.log_probabilities = {};
+    const Tensor expected = ViewPredictions(model_, forgotten).log_probabilities({2, 7}),
+                 made = ViewPredictions(model_, kept).log_probabilities({2, 7});
+    ASSERT_EQ(made.shape(), expected.shape());
+    for (size_t i = 0; i < made.values<float>().size(); ++i)
+      EXPECT_NEAR(made.values<float>()[i], expected.values<float>()[i], 1e-5);
+  }
 }
 
 TEST(Thumbnails, are_exact_where_there_is_room) {

@@ -170,7 +170,7 @@ TEST(CommandCases, can_be_slow_and_can_need_programs) {
   const std::vector<Case> cases =
       parse_cases("=== one\nslow\nneeds groff man\n$ true\n=== two\n$ true\n", "x.test");
   EXPECT_TRUE(cases.at(0).slow);
-  EXPECT_EQ(cases.at(0).needed_programs, (std::vector<std::string>{"groff", "man"}));
+  EXPECT_EQ(cases.at(0).needed, (std::vector<std::string>{"groff", "man"}));
   EXPECT_FALSE(cases.at(1).slow);
 }
 
@@ -192,7 +192,7 @@ TEST(CommandCases, that_are_malformed_are_told_by_file_and_line) {
       {"=== a\nfile b\n|text\n", "x.test:3: expected a space behind \"|\""},
       {"=== a\nfile\n", "x.test:2: the file has no name"},
       {"=== a\n$ true\nslow\n", "x.test:3: \"slow\" belongs to the title"},
-      {"=== a\nneeds\n", "x.test:2: needs which program?"},
+      {"=== a\nneeds\n", "x.test:2: needs what?"},
       {"=== a\n$ true\nexit zero\n", "x.test:3: expected a number, got \"zero\""},
       {"=== a\n$ true\nrefused 2\n", "x.test:3: expected \"refused CODE: part of the message\""},
       {"=== a\n$ true\nstdout contains a\n", "x.test:3: expected has, lacks, line, "},

@@ -118,6 +118,14 @@ TEST_F(PatchTest, takes_the_layers_of_a_pattern_and_each_point_once) {
   }
 }
 
+TEST_F(PatchTest, leaves_out_what_a_dense_model_does_not_have) {
+  for (const PatchMap& map : patched({"*"}).maps) {
+    EXPECT_NE(map.tap.substr(0, 10), "mlp.expert") << map.tap;
+    EXPECT_NE(map.tap, "mlp.router");
+    EXPECT_NE(map.tap, "mlp.shared_gate");
+  }
+}
+
 TEST_F(PatchTest, looks_at_the_stream_heads_and_gates_if_nothing_is_said) {
   const PatchResult result = patched({}, PatchPieces::Positions);
   std::vector<std::string> taps;
@@ -175,6 +183,9 @@ TEST_F(PatchTest, refuses_taps_that_cannot_be_patched) {
                "--tap attn.probs: attn.probs can only be read (attn.mixed is what attention makes)");
   EXPECT_ERROR(patched({"attn.gate_g2"}), ErrorKind::Usage,
                "--tap attn.gate_g2: the model has no gate there");
+  for (const char* tap : {"mlp.router", "mlp.expert_out", "mlp.shared_gate", "layers.1.mlp.expert_out"})
+    EXPECT_ERROR(patched({tap}), ErrorKind::Usage,
+                 fmt::format("--tap {}: the model has no experts there", tap));
   EXPECT_ERROR(patched({"logits"}), ErrorKind::Usage,
                "--tap logits: stands outside the layers (resid is the stream behind each of them)");
   EXPECT_ERROR(patched({"layers.9.resid"}), ErrorKind::Usage,

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "sluice/report/ablation_figures.h"
 #include "sluice/report/ablation_findings.h"
 #include "sluice/report/html.h"
 #include "sluice/report/markdown.h"
@@ -60,15 +63,21 @@ AblatedModel made_up_model(const std::string& name, bool gated) {
        .control_of = "layer 0 " + action},
       1);
   model.texts = {text};
-  model.samples = {{"", "whole"}, {"all open", "<broken>"}};
+  model.samples = {{"", "whole", 1}, {"all open", "<broken>", 2}};
   for (int64_t layer = 0; layer < 4; ++layer)
     model.gates.push_back(
         {.layer = layer, .mean = 0.2, .closed = layer == 0 ? 0.8 : 0.1 * static_cast<double>(layer)});
   return model;
 }
 
+// Runs whose interventions are the same would be one.
+void give_own_interventions(AblatedModel& model) {
+  for (PlannedRun& run : model.plan.runs) run.interventions = {run.name};
+}
+
 AblationResult made_up_ablation() {
   AblationResult result{.models = {made_up_model("gated", true), made_up_model("twin", false)}};
+  for (AblatedModel& model : result.models) give_own_interventions(model);
   result.rule.comparisons = 22;
   return result;
 }
@@ -98,9 +107,115 @@ TEST(AblationReport, says_in_words_what_the_figures_say) {
   EXPECT_NE(
       page.find("22 comparisons together and at every time of stopping, but for an error of 0.05 in all"),
       std::string::npos);
-  EXPECT_NE(page.find("The damage, in nats per token, of \"layer 0 closed\" is higher than of its control"),
-            std::string::npos);
+  EXPECT_NE(
+      page.find("The damage, in nats per token, of \"layer 0 closed\" on text is higher than of its control"),
+      std::string::npos);
   EXPECT_NE(html_of(ablation_report(made_up_ablation())).find("&lt;broken&gt;"), std::string::npos);
+}
+
+// A run of the model's plan with what it did on every text.
+void add_made_up_run(AblatedModel& model, PlannedRun run, double change) {
+  run.interventions = {"x"};
+  model.plan.runs.push_back(std::move(run));
+  for (AblatedText& text : model.texts) text.effects.push_back(made_up_effect(change, RunVerdict::Worse));
+}
+
+std::map<std::string, double> bars_of_layer(const AblatedModel& model, const std::string& action,
+                                            int64_t layer) {
+  std::map<std::string, double> bars;
+  for (const ControlledEffect& effect : controlled_layers(model, model.texts.front(), action))
+    if (effect.layer == layer) bars[effect.what] = effect.nll.value;
+  return bars;
+}
+
+TEST(AblationReport, shows_a_layer_beside_its_own_controls_and_not_those_of_its_heads) {
+  AblatedModel model = made_up_model("gated", true);
+  for (const char* run : {"layer 0 closed", "layer 0 head 0 closed", "layer 0 head 1 closed"})
+    add_made_up_run(model,
+                    {.name = std::string(run) + " / noise",
+                     .group = "controls",
+                     .action = "noise",
+                     .layer = 0,
+                     .control_of = run},
+                    run == std::string("layer 0 closed") ? 0.7 : 0.1);
+  const std::map<std::string, double> expected = {{"gate", 3}, {"mlp.out", 1}, {"noise", 0.7}};
+  const std::map<std::string, double> bars = bars_of_layer(model, "closed", 0);
+  ASSERT_EQ(bars.size(), expected.size());
+  for (const auto& [what, nll] : expected) EXPECT_NEAR(bars.at(what), nll, 1e-12) << what;
+}
+
+TEST(AblationReport, shows_the_mean_of_draws_and_calls_them_draws) {
+  AblationResult result = made_up_ablation();
+  AblatedModel& model = result.models.front();
+  for (int draw = 1; draw <= 3; ++draw) {
+    const std::string name = "layer 2 shuffled " + std::to_string(draw);
+    add_made_up_run(model, {.name = name, .group = "layers", .action = "shuffled", .layer = 2}, draw);
+    add_made_up_run(model,
+                    {.name = name + " / mlp.out",
+                     .group = "controls",
+                     .action = "shuffled",
+                     .layer = 2,
+                     .control_of = name},
+                    10 * draw);
+  }
+  const std::map<std::string, double> bars = bars_of_layer(model, "shuffled", 2);
+  EXPECT_NEAR(bars.at("gate"), 2, 1e-12);
+  EXPECT_NEAR(bars.at("mlp.out"), 20, 1e-12);
+  const std::string page = markdown_of(ablation_report(result));
+  EXPECT_NE(page.find("Layers shuffled on text: of 3 draws, 3 of each, 3 worse"), std::string::npos);
+  EXPECT_NE(page.find("(+2 nats), on the 10 chunks that all of them have"), std::string::npos);
+}
+
+TEST(AblationReport, covers_every_text_and_names_it) {
+  AblationResult result = made_up_ablation();
+  for (AblatedModel& model : result.models) {
+    model.texts.push_back(model.texts.front());
+    model.texts.back().name = "code";
+    RunEffect& worst = model.texts.back().effects[5];  // layer 1 here, layer 0 on the first text
+    worst = made_up_effect(4, RunVerdict::Worse);
+  }
+  const Report report = ablation_report(result);
+  const std::string page = markdown_of(report);
+  for (const char* words :
+       {"what having it closed does on text: ", "what having it closed does on code: ",
+        "\"layer 0 closed\" on text is higher", "\"layer 0 closed\" on code is higher",
+        "gated (closed) on text: layer 0 carries", "gated (closed) on code: layer 1 carries"})
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+  for (const char* stem : {"gated_controls_closed", "gated_sensitivity_closed", "damage_shares"}) {
+    const std::vector<const ReportFigure*> figures = figures_of(report);
+    const auto found = std::ranges::find(figures, stem, &ReportFigure::stem);
+    ASSERT_NE(found, figures.end()) << stem;
+    const std::string drawing = svg_of((*found)->figure);
+    EXPECT_NE(drawing.find("on text"), std::string::npos) << stem;
+    EXPECT_NE(drawing.find("on code"), std::string::npos) << stem;
+  }
+}
+
+TEST(AblationReport, counts_the_chunks_that_the_runs_of_a_figure_have_seen) {
+  AblatedModel model = made_up_model("gated", true);
+  model.texts.front().effects[1].chunks = 8;
+  EXPECT_EQ(counted(model, model.texts.front(), {1}), "gated: 8 of 20 chunks of 11 tokens of text.");
+  EXPECT_EQ(counted(model, model.texts.front(), {1, 2}), "gated: 8 to 10 of 20 chunks of 11 tokens of text.");
+}
+
+TEST(AblationReport, holds_shares_of_a_joint_change_against_nothing_but_their_order_and_their_sum) {
+  AblatedModel model = made_up_model("gated", true);
+  for (PlannedRun& run : model.plan.runs) run.interventions = {"attn.gate set=0"};
+  model.plan.runs.front().action = "closed";  // all gates at once: 5 nats
+  GateEstimates& estimates = model.estimates.emplace(GateEstimates{.chunks = 8, .steps = 2, .passes = 3});
+  for (const EstimateMethod method : {EstimateMethod::FirstOrder, EstimateMethod::Integrated}) {
+    ActionEstimates& of = estimates.estimates.emplace_back(ActionEstimates{
+        .tap = "attn.gate", .action = GateAction::Close, .method = method, .all = {.nll = 4.8}});
+    for (int64_t layer = 0; layer < 4; ++layer) of.layers.push_back({.layer = layer, .whole = {.nll = 1.2}});
+  }
+  const std::vector<Paragraph> words = estimate_words(model);
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_NE(words[0].text.find("mean error"), std::string::npos) << words[0].text;
+  EXPECT_EQ(words[1].text.find("mean error"), std::string::npos) << words[1].text;
+  EXPECT_NE(
+      words[1].text.find("shares of changing all gates together, +4.8 nats by estimate and +5 as measured"),
+      std::string::npos)
+      << words[1].text;
 }
 
 TEST(AblationReport, decides_about_the_sink_by_the_interval_for_all_comparisons) {
@@ -113,6 +228,7 @@ TEST(AblationReport, decides_about_the_sink_by_the_interval_for_all_comparisons)
   EXPECT_EQ(finding.verdict, Verdict::Higher);
   EXPECT_NE(finding.text.find("holds for all 22 comparisons together, at every time of stopping"),
             std::string::npos);
+  EXPECT_NE(finding.text.find("The margin is 0.01 of this probability"), std::string::npos);
 }
 
 TEST(AblationReport, says_why_a_run_is_undecided_whose_own_interval_is_far_from_zero) {
@@ -157,6 +273,22 @@ TEST(AblationReport, draws_estimates_although_nothing_was_run) {
   EXPECT_EQ(stems_of(report), (std::vector<std::string>{"gated_estimated_heads", "gated_estimated_ranking"}));
   const std::string page = html_of(report);
   EXPECT_NE(page.find("8 chunks of 11 tokens of text"), std::string::npos);
+}
+
+TEST(AblationReport, says_what_a_model_that_writes_nothing_does) {
+  AblationResult result = made_up_ablation();
+  result.models[0].samples = {{"", "whole", 1}, {"all open", "", 0}, {"constant 0", "", 3}};
+  const std::string page = markdown_of(ablation_report(result));
+  EXPECT_NE(page.find("(nothing: it ends the text at once)"), std::string::npos);
+  EXPECT_NE(page.find("(3 tokens that stand for no text)"), std::string::npos);
+}
+
+TEST(AblationReport, remarks_that_other_tokens_cannot_be_compared) {
+  AblationResult result = made_up_ablation();
+  const std::string words = "twin sees the texts as other tokens than gated";
+  EXPECT_EQ(markdown_of(ablation_report(result)).find(words), std::string::npos);
+  result.models[1].texts[0].checksum = 7;
+  EXPECT_NE(markdown_of(ablation_report(result)).find(words), std::string::npos);
 }
 
 TEST(AblationReport, calls_what_is_not_finite_worse_and_says_why) {

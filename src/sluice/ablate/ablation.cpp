@@ -7,8 +7,10 @@
 #include <set>
 
 #include "sluice/ablate/ablation_analysis.h"
+#include "sluice/ablate/ablation_forecast.h"
 #include "sluice/ablate/ablation_preparation.h"
 #include "sluice/ablate/broken_samples.h"
+#include "sluice/ablate/calibrated_means.h"
 #include "sluice/ablate/plan_runner.h"
 #include "sluice/ablate/plan_target.h"
 #include "sluice/ablate/run_effect.h"
@@ -129,10 +131,7 @@ class ModelAblation {
     result_.plan = first_part(job_.request, prepared_, result_.gates, model_.config());
     add_noise_controls(result_.plan, model_, job_.request, prepared_.texts.front().calibration, job_.control);
     run_from(0);
-    if (const size_t first = result_.plan.runs.size(); result_.plan.then) {
-      add_heads();
-      run_from(first);
-    }
+    if (result_.plan.then) run_what_follows(*result_.plan.then);
     add_samples();
     return std::move(result_);
   }
@@ -178,7 +177,10 @@ class ModelAblation {
 
   void add_estimates() {
     const PreparedText& text = prepared_.texts.front();
-    GateEstimateRequest estimated{.text = text.text, .steps = job_.request.estimate_steps};
+    GateEstimateRequest estimated{.text = text.text,
+                                  .actions = {GateAction::Open, GateAction::Close, GateAction::Mean},
+                                  .means = calibrated_means(model_, text.calibration, job_.control),
+                                  .steps = job_.request.estimate_steps};
     const Permutation order(static_cast<uint64_t>(text.evaluated), Random(job_.request.seed));
     for (int64_t i = 0; i < std::min(job_.request.estimate_chunks, text.evaluated); ++i)
       estimated.chunks.push_back(static_cast<int64_t>(order(static_cast<uint64_t>(i))));
@@ -193,6 +195,25 @@ class ModelAblation {
     std::vector<PlannedRun> heads =
         heads_that_follow(result_.plan, IndexSet::parse(index_text(layers)), model_.config());
     std::ranges::move(heads, std::back_inserter(result_.plan.runs));
+  }
+
+  void add_first_heads() {
+    std::vector<HeadPlace> ranking;
+    const char* action = result_.gated ? "closed" : "zeroed";
+    for (const PlaceEffect& place : ranked(effect_profile(result_, result_.texts.front(), "heads", action)))
+      ranking.push_back({place.layer, place.head.value()});
+    std::vector<PlannedRun> runs = first_heads(ranking, model_.config());
+    std::ranges::move(runs, std::back_inserter(result_.plan.runs));
+  }
+
+  void run_what_follows(const HeadsThatFollow& then) {
+    const bool in_order = then.first_heads;
+    size_t first = result_.plan.runs.size();
+    if (then.layers > 0) add_heads();
+    run_from(first);
+    first = result_.plan.runs.size();
+    if (in_order) add_first_heads();
+    run_from(first);
   }
 
   void add_samples() {
@@ -217,7 +238,7 @@ class ModelAblation {
 
 // All models, one after the other; a single one is kept.
 struct CheckedModels {
-  AblationIdentity identity;
+  JobIdentity identity;
   int64_t comparisons = 0;
   std::unique_ptr<LoadedModel> only = {};
   PreparedAblation prepared = {};  // of the last
@@ -225,20 +246,19 @@ struct CheckedModels {
 
 CheckedModels check_models(Engine& engine, const AblationRequest& request, const JobControl& control) {
   check_ablation(request);
-  CheckedModels checked{.identity = identity_of(request)};
+  CheckedModels checked{.identity = identity_of(request, engine)};
   std::set<std::string> warned;  // what holds for several models is said once
   for (size_t i = 0; i < request.models.size(); ++i) {
     auto model = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
     checked.prepared = prepare_ablation(*model, request, control);
     add_identity(checked.identity, i, request.models[i], checked.prepared);
+    warn_of_memory(*model, request, checked.prepared, control);
     checked.comparisons += comparisons_of(request, checked.prepared, model->config());
     for (size_t t = 0; t < request.texts.size(); ++t)
       control.info("{}: {} chunks of {} to see; calibrated on {}", request.texts[t].name,
                    checked.prepared.texts[t].evaluated, request.models[i],
                    checked.prepared.texts[t].calibration_name);
-    for (const PreparedText& text : checked.prepared.texts)
-      for (const std::string& warning : text.warnings)
-        if (warned.insert(warning).second) control.warn("{}", warning);
+    tell_warnings(checked.prepared.texts, warned, control);
     if (request.models.size() == 1) checked.only = std::move(model);
   }
   return checked;
@@ -263,28 +283,41 @@ AblationResult run_models(Engine& engine, CheckedModels& checked, const Ablation
   return result;
 }
 
-// Every process goes through all rounds, most of them by what others have measured. One collects; the others
-// leave out what it alone needs, and if it has died by then, the first of them to notice takes its place.
+// A failure for the directory of one process, before anything is read: its log is not for others.
+void check_can_share(const std::filesystem::path& out) {
+  if (AblationLog::is_in(out))
+    throw failure({.where = out.string(),
+                   .what = "holds an ablation of one process",
+                   .hint = "--resume goes on with it, without --join"});
+  check_holds_nothing_else(out);
+}
+
+// Every process goes through all rounds, most of them by what others have measured.
 AblationResult run_shared(Engine& engine, CheckedModels& checked, AblationJob job) {
   const AblationRequest& request = job.request;
   const bool begins = request.start == LogStart::New && !request.sharing.job.empty();
-  SharedChunks chunks(
-      open_pieces(request.out, begins ? request.sharing.job : "", "holds an ablation already"),
-      checked.identity);
+  const PieceFolder folder = open_pieces(request.out, begins ? request.sharing.job : "",
+                                         {.kind = "an ablation", .can_be_joined_anyhow = false});
+  folder.join("ablation", checked.identity);
+  const SharedChunks chunks(folder, checked.identity);
   job.shared = &chunks;
-  job.with_samples = chunks.collects();
-  AblationResult result = run_models(engine, checked, job);
-  if (job.with_samples) return result;
-  if (!chunks.collects()) return {.is_elsewhere = true};
-  job.with_samples = true;
-  return run_models(engine, checked, job);
+  std::optional<AblationResult> result =
+      collect<AblationResult>(folder, request.sharing.job, [&](bool collects) {
+        job.with_samples = collects;
+        return run_models(engine, checked, job);
+      });
+  return result ? *std::move(result) : AblationResult{.is_elsewhere = true};
 }
 
 }  // namespace
 
 AblationResult run_ablation(Engine& engine, const AblationRequest& request, const JobControl& control) {
-  const bool shares = request.sharing.joins;
-  if (request.start == LogStart::New && !shares) AblationLog::check_is_free(request.out);
+  // What several processes have begun is resumed from their pieces, also by one alone.
+  const bool resumes = request.start == LogStart::Resume && !AblationLog::is_in(request.out);
+  const bool shares = request.sharing.joins || (resumes && has_pieces(request.out));
+  if (shares) check_can_share(request.out);
+  if (!shares && (request.start == LogStart::New || !AblationLog::is_in(request.out)))
+    AblationLog::check_is_free(request.out);
   CheckedModels checked = check_models(engine, request, control);
   StoppingRule rule = request.rule;
   rule.comparisons = std::max<int64_t>(checked.comparisons, 1);

@@ -85,7 +85,7 @@ struct LayerGates {
 struct AblatedText {
   std::string name = {};
   int64_t chunks = 0, chunk_length = 0;    // that there are to see
-  uint32_t checksum = 0;                   // of all tokens
+  uint32_t checksum = 0;                   // of their tokens
   std::string calibration = {};            // what it was calibrated on, in words
   std::vector<std::string> warnings = {};  // what is doubtful about it, as sentences
   Perplexity base = {};                    // of the unbroken model, on the chunks that were seen
@@ -97,6 +97,7 @@ struct AblatedText {
 struct BrokenSample {
   std::string run;  // empty: the unbroken model
   std::string text;
+  int64_t tokens = 0;
 };
 
 struct AblatedModel {

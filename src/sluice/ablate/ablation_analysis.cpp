@@ -83,12 +83,20 @@ EffectProfile profile_of(const AblatedModel& model, const AblatedText& text, con
   return profile;
 }
 
-std::string_view action_in_plan(GateAction action) {
-  return action == GateAction::Close ? "closed" : name_of(action);
+// "mlp.out" of "layer 3 closed / mlp.out". What is drawn at random is of one kind, wherever it is.
+std::string kind_of_control(const PlannedRun& control) {
+  const size_t slash = control.name.find(" / ");
+  const std::string kind = slash == std::string::npos ? control.action : control.name.substr(slash + 3);
+  if (kind.starts_with("noise in layer ")) return "noise in another layer";
+  return kind.substr(0, kind.find(':'));
 }
 
 EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile& profile) {
-  EstimateComparison comparison{.tap = estimates.tap, .action = profile.action, .method = estimates.method};
+  EstimateComparison comparison{.tap = estimates.tap,
+                                .action = profile.action,
+                                .method = estimates.method,
+                                .chunks = profile.chunks,
+                                .all_estimated = estimates.all.nll};
   std::vector<ExactEffect> exact;
   for (const PlaceEffect& place : profile.places) {
     const EstimatedEffect* estimate = estimates.find(place.layer, place.head);
@@ -103,7 +111,23 @@ EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile&
   return comparison;
 }
 
+// What it did to change all gates of a tap at once, if that was run.
+std::optional<double> measured_at_once(const AblatedModel& model, const std::string& tap,
+                                       std::string_view action) {
+  const std::vector<RunEffect>& effects = model.texts.front().effects;
+  for (size_t i = 0; i < effects.size(); ++i) {
+    const PlannedRun& run = model.plan.runs[i];
+    if (run.group == "global" && run.action == action && is_at_tap(run, tap) && effects[i].finite)
+      return effects[i].nll.value;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string_view action_in_plan(GateAction action) {
+  return action == GateAction::Close ? "closed" : name_of(action);
+}
 
 std::vector<std::string> actions_of(const AblationPlan& plan, std::string_view group) {
   std::vector<std::string> actions;
@@ -139,7 +163,7 @@ std::vector<int64_t> layers_by_effect(const AblatedModel& model, int64_t count) 
 std::optional<LayerSensitivity> layer_sensitivity(const AblatedModel& model, const AblatedText& text,
                                                   std::string_view action) {
   const EffectProfile profile = effect_profile(model, text, "layers", action);
-  LayerSensitivity result{.action = profile.action};
+  LayerSensitivity result{.action = profile.action, .text = text.name, .chunks = profile.chunks};
   for (const PlaceEffect& place : profile.places) {
     const auto gates = std::ranges::find(model.gates, place.layer, &LayerGates::layer);
     if (gates == model.gates.end() || !std::isfinite(place.nll)) continue;
@@ -162,10 +186,19 @@ std::vector<EstimateComparison> compare_estimates(const AblatedModel& model) {
       std::erase_if(runs, [&](size_t run) { return !is_at_tap(model.plan.runs[run], estimates.tap); });
       EstimateComparison comparison = beside(estimates, profile_of(model, model.texts.front(), runs, action));
       comparison.of_heads = group == "heads";
+      comparison.all_exact = measured_at_once(model, estimates.tap, action);
       if (!comparison.places.empty()) comparisons.push_back(std::move(comparison));
     }
   }
   return comparisons;
+}
+
+int64_t evaluations_made(const AblatedModel& model, const AblatedText& text) {
+  const std::vector<size_t> equal = equal_runs(model.plan);
+  int64_t made = 0;
+  for (size_t i = 0; i < text.effects.size(); ++i)
+    if (equal[i] == i) made += text.effects[i].chunks;
+  return made;
 }
 
 std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text,
@@ -189,6 +222,41 @@ std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedT
     pairs.push_back(pair);
   }
   return pairs;
+}
+
+Estimate mean_of_draws(const AblatedText& text, std::span<const size_t> runs) {
+  int64_t chunks = std::ssize(text.base_by_chunk);
+  for (const size_t run : runs) {
+    if (!text.effects[run].finite) return {.value = std::numeric_limits<double>::quiet_NaN()};
+    chunks = std::min(chunks, text.effects[run].chunks);
+  }
+  std::vector<double> means(static_cast<size_t>(chunks));
+  for (const size_t run : runs)
+    for (size_t i = 0; i < means.size(); ++i)
+      means[i] += text.effects[run].by_chunk[i] / static_cast<double>(runs.size());
+  return mean_of_samples(means);
+}
+
+std::vector<ControlledEffect> controlled_layers(const AblatedModel& model, const AblatedText& text,
+                                                std::string_view action) {
+  std::vector<ControlledEffect> effects;
+  const auto add = [&](int64_t layer, const std::string& what, size_t run) {
+    const auto is_it = [&](const ControlledEffect& each) { return each.layer == layer && each.what == what; };
+    auto found = std::ranges::find_if(effects, is_it);
+    if (found == effects.end())
+      found = effects.insert(effects.end(), ControlledEffect{.layer = layer, .what = what});
+    if (std::ranges::find(found->runs, run) == found->runs.end()) found->runs.push_back(run);
+  };
+  const std::vector<PlannedRun>& runs = model.plan.runs;
+  for (size_t control = 0; control < text.effects.size(); ++control) {
+    if (runs[control].control_of.empty()) continue;
+    const auto run = std::ranges::find(runs, runs[control].control_of, &PlannedRun::name);
+    if (run->group != "layers" || run->action != action || !run->layer || run->head) continue;
+    add(*run->layer, model.gated ? "gate" : "attention", static_cast<size_t>(run - runs.begin()));
+    add(*run->layer, kind_of_control(runs[control]), control);
+  }
+  for (ControlledEffect& effect : effects) effect.nll = mean_of_draws(text, effect.runs);
+  return effects;
 }
 
 }  // namespace sluice

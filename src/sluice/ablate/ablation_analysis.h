@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -45,7 +46,8 @@ std::vector<int64_t> layers_by_effect(const AblatedModel& model, int64_t count);
 
 // Whether layers whose gates are more closed (share below 0.1) are hurt more by an action.
 struct LayerSensitivity {
-  std::string action;
+  std::string action, text;
+  int64_t chunks = 0;  // that all layers have
   std::vector<int64_t> layers = {};
   std::vector<double> closed = {}, nll = {};
   Sensitivity statistics = {};
@@ -54,6 +56,9 @@ struct LayerSensitivity {
 // None without gates or without such runs.
 std::optional<LayerSensitivity> layer_sensitivity(const AblatedModel& model, const AblatedText& text,
                                                   std::string_view action);
+
+// Evaluations of a chunk: of runs that are equal one counts.
+int64_t evaluations_made(const AblatedModel& model, const AblatedText& text);
 
 // A run beside its control.
 struct ControlPair {
@@ -68,6 +73,22 @@ struct ControlPair {
 std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text,
                                        const StoppingRule& rule);
 
+// The mean of the draws of one shuffle, in chunks that all of them have; of one run its own effect. NaN if
+// the likelihood of one was not finite.
+Estimate mean_of_draws(const AblatedText& text, std::span<const size_t> runs);
+
+// An action on a whole layer, or a control of it.
+struct ControlledEffect {
+  int64_t layer = 0;  // that the action is about
+  std::string what;   // "gate" or "attention": the action itself; "mlp.out", "random", "noise" ...
+  std::vector<size_t> runs = {};  // of the plan: draws of a shuffle
+  Estimate nll = {};              // the mean of them
+};
+
+// Of layers that have controls, each with what was done to it first. Runs on heads have no part in it.
+std::vector<ControlledEffect> controlled_layers(const AblatedModel& model, const AblatedText& text,
+                                                std::string_view action);
+
 // Estimates of an action beside what was measured, on the first text: of layers, or of heads.
 struct EstimateComparison {
   std::string tap;     // of the gate: "attn.gate"
@@ -77,7 +98,14 @@ struct EstimateComparison {
   std::vector<PlaceEffect> places = {};
   std::vector<double> exact = {}, estimated = {};  // of each place, in nats per token
   EstimateAgreement agreement = {};
+  int64_t chunks = 0;  // that the measured ones have in common
+  // Of changing all gates at once: what estimates add up to, and what was measured, if it was.
+  double all_estimated = 0;
+  std::optional<double> all_exact = {};
 };
+
+// What a plan calls it: "closed" of close.
+std::string_view action_in_plan(GateAction action);
 
 // Of whatever is known both ways: estimates of a gate beside runs that change that gate.
 std::vector<EstimateComparison> compare_estimates(const AblatedModel& model);

@@ -25,13 +25,16 @@ PlanCost cost_of(const AblationPlan& plan, const ModelConfig& config, const Prep
       {.tokens = std::ssize(chunk.ids) - 1, .predicted = chunk.predicted, .runner = {.memory = memory}});
 }
 
-// The heads of the first layers stand for those that will be chosen: they share least.
+// The heads of the first layers stand for those that will be chosen: they share least. So does the plan's
+// order for that of their effects.
 AblationPlan with_heads_to_come(AblationPlan plan, const ModelConfig& config) {
   const int64_t count = runs_to_come(plan, config);
   std::vector<PlannedRun> heads = heads_that_follow(plan, {}, config);
   std::ranges::stable_sort(heads, {}, &PlannedRun::layer);
   heads.resize(static_cast<size_t>(count));
   std::ranges::move(heads, std::back_inserter(plan.runs));
+  if (plan.then && plan.then->first_heads)
+    std::ranges::move(first_heads(closed_heads(plan), config), std::back_inserter(plan.runs));
   return plan;
 }
 
@@ -39,6 +42,7 @@ void add_costs(ModelForecast& forecast, const LoadedModel& model, const Ablation
                const PreparedAblation& prepared) {
   const ModelConfig& config = model.config();
   const AblationPlan whole = with_heads_to_come(prepared.plan, config);
+  forecast.to_come = std::ssize(whole.runs) - forecast.runs;
   for (const PreparedText& text : prepared.texts) {
     const PlanCost cost = cost_of(whole, config, text, request.memory);
     const auto chunks = static_cast<double>(text.evaluated);
@@ -50,8 +54,8 @@ void add_costs(ModelForecast& forecast, const LoadedModel& model, const Ablation
     forecast.shared += chunks * cost.shared();
   }
   if (request.estimates == EstimateUse::None || !gate_tap(config)) return;
-  // First order takes one pass for both actions, integrated gradients one per step and action.
-  const auto passes = static_cast<double>(1 + 2 * request.estimate_steps);
+  // First order takes one pass for open, closed and mean, integrated gradients one per step and action.
+  const auto passes = static_cast<double>(1 + 3 * request.estimate_steps);
   const int64_t chunks = std::min(request.estimate_chunks, prepared.texts.front().evaluated);
   forecast.estimates = kEstimateWork * passes * static_cast<double>(chunks) * forecast.trial_work;
 }
@@ -81,15 +85,14 @@ AblationForecast forecast_ablation(Engine& engine, const AblationRequest& reques
                                    const JobControl& control) {
   check_ablation(request);
   AblationForecast forecast;
+  std::set<std::string> warned;
   const std::vector<std::string> names = names_of_models(request.models);
   for (size_t i = 0; i < names.size(); ++i) {
     const LoadedModel model(engine, request.models[i], request.options, control);
     PreparedAblation prepared = prepare_ablation(model, request, control);
+    tell_warnings(prepared.texts, warned, control);
     prepared.plan = planned_first(model, request, prepared, control);
-    ModelForecast next{.name = names[i],
-                       .plan = prepared.plan,
-                       .runs = std::ssize(prepared.plan.runs),
-                       .to_come = runs_to_come(prepared.plan, model.config())};
+    ModelForecast next{.name = names[i], .plan = prepared.plan, .runs = std::ssize(prepared.plan.runs)};
     for (size_t t = 0; t < request.texts.size(); ++t) {
       const PreparedText& text = prepared.texts[t];
       next.texts.push_back({.name = request.texts[t].name,
@@ -98,10 +101,22 @@ AblationForecast forecast_ablation(Engine& engine, const AblationRequest& reques
                             .calibration = text.calibration_name});
     }
     add_costs(next, model, request, prepared);
+    warn_of_memory(model, request, prepared, control);
     next.trial_seconds = trial_seconds(model, prepared.texts.front(), control);
     forecast.models.push_back(std::move(next));
   }
   return forecast;
+}
+
+void warn_of_memory(const LoadedModel& model, const AblationRequest& request,
+                    const PreparedAblation& prepared, const JobControl& control) {
+  if (request.estimates == EstimateUse::Instead) return;
+  int64_t needed = 0;
+  for (const PreparedText& text : prepared.texts)
+    needed = std::max(needed, cost_of(prepared.plan, model.config(), text, request.memory).memory);
+  if (needed <= request.memory) return;
+  control.warn("{}: a run takes {} MiB beside the weights, more than the {} of --memory",
+               model.path().string(), (needed + (1 << 20) - 1) >> 20, request.memory >> 20);
 }
 
 nlohmann::ordered_json to_json(const AblationForecast& forecast) {
@@ -130,10 +145,9 @@ nlohmann::ordered_json to_json(const AblationForecast& forecast) {
 std::string to_text(const AblationForecast& forecast) {
   std::string text;
   for (const ModelForecast& model : forecast.models) {
-    text += fmt::format("{}: {} runs{}\n", model.name, model.runs,
-                        model.to_come > 0
-                            ? fmt::format(", then {} of heads of the layers that matter most", model.to_come)
-                            : "");
+    text += fmt::format(
+        "{}: {} runs{}\n", model.name, model.runs,
+        model.to_come > 0 ? fmt::format(", then {} of heads, chosen by what those show", model.to_come) : "");
     for (const TextForecast& on : model.texts)
       text += fmt::format("  on {}: {} chunks of {} tokens, calibrated on {}\n", on.name, on.chunks,
                           on.chunk_length, on.calibration);

@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+struct PreparedAblation;
+
 struct TextForecast {
   std::string name;
   int64_t chunks = 0, chunk_length = 0;
@@ -19,7 +21,7 @@ struct TextForecast {
 struct ModelForecast {
   std::string name;
   AblationPlan plan = {};         // its first part
-  int64_t runs = 0, to_come = 0;  // to_come: of heads of layers that the first part will show to matter most
+  int64_t runs = 0, to_come = 0;  // to_come: of heads, chosen by what the first part will show
   std::vector<TextForecast> texts = {};
   int64_t evaluations = 0;  // runs × chunks of all texts, if none rests
   // Floating-point operations if none rests: every run on its own, with what is shared computed once, and of
@@ -42,6 +44,10 @@ struct AblationForecast {
 // one chunk of each model. Writes nothing.
 AblationForecast forecast_ablation(Engine& engine, const AblationRequest& request,
                                    const JobControl& control = {});
+
+// A line if not even one run of a chunk fits into the request's memory, which is taken all the same.
+void warn_of_memory(const LoadedModel& model, const AblationRequest& request,
+                    const PreparedAblation& prepared, const JobControl& control);
 
 nlohmann::ordered_json to_json(const AblationForecast& forecast);
 std::string to_text(const AblationForecast& forecast);

@@ -72,8 +72,10 @@ ordered_json profiles_json(const AblatedModel& model, const AblatedText& text, s
 
 ordered_json json_of(const AblatedModel& model, const AblatedText& text) {
   ordered_json runs = ordered_json::array(), sensitivities = ordered_json::array();
+  const std::vector<size_t> equal = equal_runs(model.plan);
   for (size_t i = 0; i < text.effects.size(); ++i) {
     ordered_json run = to_json(model.plan.runs[i]);
+    if (equal[i] != i) run["same_as"] = model.plan.runs[equal[i]].name;
     run.update(json_of(text.effects[i]));
     if (asks_about_the_sink(model.plan.runs[i]) && text.effects[i].finite)
       run["sink_simultaneous_interval"] = to_json(text.effects[i].sink_sequence);

@@ -13,6 +13,7 @@
 #include "sluice/base/file.h"
 #include "sluice/base/file_system.h"
 #include "sluice/base/json.h"
+#include "sluice/dist/pieces.h"
 
 namespace sluice {
 namespace {
@@ -22,8 +23,9 @@ using nlohmann::ordered_json;
 
 constexpr const char* kLogName = "ablation.log";
 constexpr size_t kChecksumLength = 8;
-// Of what lines say and of what an ablation's identity is made of. 2: the plan says which heads follow.
-constexpr int64_t kLogVersion = 2;
+// Of what lines say and of what an ablation's identity is made of. 2: the plan says which heads follow. 3:
+// the instruction set; a calibration text is cut as `eval` cuts it.
+constexpr int64_t kLogVersion = 3;
 constexpr size_t kMostLogBytes = size_t{4} << 30;
 
 std::string line_of(const ordered_json& json) {
@@ -39,10 +41,8 @@ std::optional<std::string_view> checked(std::string_view line) {
   return text;
 }
 
-ordered_json json_of(const AblationIdentity& identity) {
-  ordered_json json = ordered_json::array();
-  for (const IdentityPart& part : identity) json.push_back({part.what, part.value});
-  return {{"sluice_ablation", kLogVersion}, {"of", std::move(json)}};
+ordered_json json_of(const JobIdentity& identity) {
+  return {{"sluice_ablation", kLogVersion}, {"of", to_json(identity)}};
 }
 
 ordered_json json_of(const LogEntry& entry) {
@@ -82,24 +82,6 @@ void check_version(const Json& header, const std::string& where) {
                    .hint = "begin anew in another --out"});
 }
 
-// Bad input that says what is not the same.
-void check_identity(const Json& header, const AblationIdentity& identity, const std::string& where) {
-  check_version(header, where);
-  const std::vector<Json> parts = header.at("of").array();
-  for (size_t i = 0; i < std::max(parts.size(), identity.size()); ++i) {
-    const bool both = i < parts.size() && i < identity.size();
-    const std::string was = i < parts.size() ? parts[i].at(1).text() : "nothing";
-    const std::string is = i < identity.size() ? identity[i].value : "nothing";
-    if (both && parts[i].at(size_t{0}).text() == identity[i].what && was == is) continue;
-    const std::string what = i < identity.size() ? identity[i].what : parts[i].at(size_t{0}).text();
-    throw bad_input({.where = where,
-                     .what = fmt::format("was begun with something else: {} differs", what),
-                     .expected = was,
-                     .got = is,
-                     .hint = "the same command goes on; another one needs another --out"});
-  }
-}
-
 // Of a process that was killed before it had written anything.
 bool holds_no_chunk(const fs::path& directory) {
   std::error_code error;
@@ -123,16 +105,24 @@ RunMeasures as_logged(const RunMeasures& measures) {
   return logged;
 }
 
+bool AblationLog::is_in(const fs::path& directory) {
+  std::error_code unknown;
+  return fs::exists(directory / kLogName, unknown);
+}
+
 void AblationLog::check_is_free(const fs::path& directory) {
-  std::error_code error;
-  if (fs::exists(directory / kLogName, error))
+  if (is_in(directory))
     throw failure({.where = directory.string(),
                    .what = "holds an ablation already",
                    .hint = "--resume goes on with it"});
+  if (has_pieces(directory))
+    throw failure({.where = directory.string(),
+                   .what = "holds an ablation already, which processes share",
+                   .hint = "--resume or --join goes on with it"});
   if (!holds_no_chunk(directory)) check_can_fill(directory);
 }
 
-AblationLog::AblationLog(fs::path directory, const AblationIdentity& identity, LogStart start,
+AblationLog::AblationLog(fs::path directory, const JobIdentity& identity, LogStart start,
                          const JobControl& control)
     : path_(directory / kLogName) {
   if (start == LogStart::New) check_is_free(directory);
@@ -152,12 +142,12 @@ AblationLog::AblationLog(fs::path directory, const AblationIdentity& identity, L
   }
 }
 
-void AblationLog::begin(const AblationIdentity& identity) {
+void AblationLog::begin(const JobIdentity& identity) {
   write_file_atomically(path_, line_of(json_of(identity)));
   file_.emplace(path_);
 }
 
-bool AblationLog::read(const AblationIdentity& identity) {
+bool AblationLog::read(const JobIdentity& identity) {
   std::error_code error;
   if (!fs::exists(path_, error)) return false;
   const std::string text = read_text(path_, kMostLogBytes);
@@ -177,7 +167,8 @@ bool AblationLog::read(const AblationIdentity& identity) {
                        .hint = "cut the file before this line, or begin in another --out"});
     const Json json = Json::parse(*content, place);
     if (number == 0) {
-      check_identity(json, identity, where);
+      check_version(json, where);
+      check_same_job(json.at("of"), identity, where);
     } else {
       const LogEntry entry = entry_of(json);
       entries_.insert_or_assign(entry.key, entry.measures);

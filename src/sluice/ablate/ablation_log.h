@@ -16,6 +16,7 @@
 #include "sluice/base/appended_file.h"
 #include "sluice/base/file_descriptor.h"
 #include "sluice/base/job_control.h"
+#include "sluice/dist/job_identity.h"
 
 namespace sluice {
 
@@ -32,13 +33,6 @@ struct LogEntry {
   RunMeasures measures;
 };
 
-// What makes an ablation the one it is.
-struct IdentityPart {
-  std::string what;   // in a sentence: "the weights of model 1"
-  std::string value;  // "crc32 1f2e3d4c"
-};
-using AblationIdentity = std::vector<IdentityPart>;
-
 enum class LogStart { New, Resume };
 
 class AblationLog {
@@ -47,11 +41,13 @@ class AblationLog {
   // first chunk. Resume: what is there is read; if there is nothing it is begun, and a remark says so. A last
   // line that was torn off is dropped; bad input for one that is damaged before others, and, with the part
   // that differs, if it is of another ablation.
-  AblationLog(std::filesystem::path directory, const AblationIdentity& identity, LogStart start,
+  AblationLog(std::filesystem::path directory, const JobIdentity& identity, LogStart start,
               const JobControl& control = {});
 
   // Kept in memory alone, where others keep the files (shared_chunks.h).
   AblationLog() = default;
+
+  static bool is_in(const std::filesystem::path& directory);
 
   // What the constructor refuses about a directory that has to be new, without touching anything.
   static void check_is_free(const std::filesystem::path& directory);
@@ -64,8 +60,8 @@ class AblationLog {
   void append(std::span<const LogEntry> entries);
 
  private:
-  void begin(const AblationIdentity& identity);
-  bool read(const AblationIdentity& identity);  // false if there is nothing
+  void begin(const JobIdentity& identity);
+  bool read(const JobIdentity& identity);  // false if there is nothing
 
   std::filesystem::path path_;
   FileDescriptor lock_;

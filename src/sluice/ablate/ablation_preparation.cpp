@@ -9,6 +9,7 @@
 #include "sluice/ablate/matched_noise.h"
 #include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
+#include "sluice/eval/calibration_text.h"
 #include "sluice/model/model_checksum.h"
 
 namespace sluice {
@@ -31,16 +32,6 @@ PlanRequest with_some_means(PlanRequest request, const ModelConfig& config) {
 
 bool asks_for_controls(const AblationRequest& request) {
   return std::ranges::find(request.plan.groups, "controls") != request.plan.groups.end();
-}
-
-// The last token of a chunk is predicted, not fed.
-std::vector<std::vector<TokenId>> fed_sequences(const ChunkedText& text) {
-  std::vector<std::vector<TokenId>> sequences;
-  for (int64_t i = 0; i < text.chunks(); ++i) {
-    sequences.push_back(text.chunk(i).ids);
-    sequences.back().pop_back();
-  }
-  return sequences;
 }
 
 // Runs of noise at most: a run on a layer gets two, one on a head four (matched_noise.h).
@@ -92,6 +83,8 @@ PreparedAblation prepare_ablation(const LoadedModel& model, const AblationReques
   prepared.texts = prepare_texts(model, request, control);
   for (const PreparedText& text : prepared.texts)
     check_positions(prepared.plan, config, text.text.chunk_length);
+  if (request.estimates != EstimateUse::Instead)
+    check_calibration_of(prepared.texts, request, all_interventions(prepared.plan, config));
   return prepared;
 }
 
@@ -149,11 +142,13 @@ AblationPlan planned_first(const LoadedModel& model, const AblationRequest& requ
   return plan;
 }
 
-AblationIdentity identity_of(const AblationRequest& request) {
+JobIdentity identity_of(const AblationRequest& request, const Engine& engine) {
   const StoppingRule& rule = request.rule;
   return {{"the number of models", std::to_string(request.models.size())},
           {"the number of texts", std::to_string(request.texts.size())},
           {"the type of weights", std::string(weight_type_name(request.options.dtype))},
+          {"the instruction set", std::string(name_of(engine.isa().isa))},
+          {"the calibration text", request.calibration ? "a text of its own" : "the end of each text"},
           {"the seed of the order of chunks", std::to_string(request.seed)},
           {"the wanted precision", fmt::format("{} of the effect, {} nats", rule.relative, rule.absolute)},
           {"the margin", std::to_string(rule.margin)},
@@ -173,13 +168,16 @@ int64_t comparisons_of(const AblationRequest& request, const PreparedAblation& p
   const AblationPlan& plan = prepared.plan;
   const bool noise = request.plan_file.empty() && asks_for_controls(request);
   const int64_t noises = noise ? noise_runs(plan) : 0;
-  int64_t count = std::ssize(plan.runs) + std::ssize(heads_that_follow(plan, {}, config)) + 2 * noises;
+  const std::vector<size_t> equal = equal_runs(plan);
+  const int64_t different = std::ssize(std::set<size_t>(equal.begin(), equal.end()));
+  int64_t count = different + std::ssize(heads_that_follow(plan, {}, config)) +
+                  first_heads_to_come(plan, config) + 2 * noises;
   for (const PlannedRun& run : plan.runs)
     count += (run.control_of.empty() ? 0 : 1) + (asks_about_the_sink(run) ? 1 : 0);
   return count * std::ssize(request.texts);
 }
 
-void add_identity(AblationIdentity& identity, size_t number, const std::string& model,
+void add_identity(JobIdentity& identity, size_t number, const std::string& model,
                   const PreparedAblation& prepared) {
   const std::optional<uint32_t> weights = checksum_of_source(model);
   identity.push_back({fmt::format("model {}", number + 1),

@@ -51,10 +51,10 @@ int64_t comparisons_of(const AblationRequest& request, const PreparedAblation& p
 void check_ablation(const AblationRequest& request);
 
 // Of one model and its texts, by its number.
-void add_identity(AblationIdentity& identity, size_t number, const std::string& model,
+void add_identity(JobIdentity& identity, size_t number, const std::string& model,
                   const PreparedAblation& prepared);
 
-// Of what is the same for all models.
-AblationIdentity identity_of(const AblationRequest& request);
+// Of what is the same for all models. The instruction set, because another one gives other last digits.
+JobIdentity identity_of(const AblationRequest& request, const Engine& engine);
 
 }  // namespace sluice

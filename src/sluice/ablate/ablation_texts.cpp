@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 
 #include "sluice/ablate/shared_text.h"
 #include "sluice/base/error.h"
+#include "sluice/eval/calibration_text.h"
 
 namespace sluice {
 namespace {
 
-constexpr int64_t kMostCalibrationChunks = 8;
+constexpr int64_t kMostHeldApart = 8;  // chunks
+// Below this a mean of gates, which vary by about 0.3, is off by 0.02 and more.
+constexpr int64_t kFewTokensOfMeans = 256;
 
 int64_t standard_inputs_of(const TextSource& source) {
   const auto* files = std::get_if<DataFiles>(&source);
@@ -22,7 +27,15 @@ int64_t standard_inputs_of(const TextSource& source) {
 ChunkedText rest_of(const ChunkedText& text, int64_t first) {
   ChunkedText rest = text;
   rest.tokens.erase(rest.tokens.begin(), rest.tokens.begin() + first * text.stride);
+  rest.predicted_bytes.reset();
   return rest;
+}
+
+// The chunks before `end`.
+ChunkedText beginning_of(ChunkedText text, int64_t end) {
+  text.tokens.resize(tokens_of_chunks(text, end).size());
+  text.predicted_bytes.reset();
+  return text;
 }
 
 void check_apart(const LoadedModel& model, const AblationText& text, const ChunkedText& read) {
@@ -35,14 +48,18 @@ void check_apart(const LoadedModel& model, const AblationText& text, const Chunk
 }
 
 // What cannot be read is blamed on the text by its name.
-ChunkedText read_named(const LoadedModel& model, const TextSource& source, const std::string& name,
-                       const ChunkOptions& options, const JobControl& control) {
+ChunkedText blaming(const LoadedModel& model, const std::string& name,
+                    const std::function<ChunkedText()>& read) {
   try {
-    return read_chunks(model, source, options, control);
+    return read();
   } catch (const Error& error) {
     if (error.report().where != "the text") throw;  // whoever else failed has said where
     throw error.inside(model.path().string() + ": " + name);
   }
+}
+
+CalibrationCut cut_of(const ChunkedText& text) {
+  return {.tokens = text.chunk_length - 1, .begin_of_text = text.begin_of_text};
 }
 
 std::string calibration_file(const TextSource& source) {
@@ -53,22 +70,26 @@ std::string calibration_file(const TextSource& source) {
 PreparedText prepare_text(const LoadedModel& model, const AblationText& text, const AblationRequest& request,
                           const JobControl& control) {
   ChunkOptions more = request.chunks;
-  if (!request.calibration) more.at_most += kMostCalibrationChunks;
-  PreparedText prepared{.text = read_named(model, text.source, text.name, more, control)};
+  if (!request.calibration) more.at_most += kMostHeldApart;
+  PreparedText prepared{
+      .text = blaming(model, text.name, [&] { return read_chunks(model, text.source, more, control); })};
   const int64_t there = prepared.text.chunks();
   if (request.calibration) {
-    ChunkOptions few = request.chunks;
-    few.at_most = kMostCalibrationChunks;
     prepared.evaluated = there;
-    prepared.calibration =
-        read_named(model, *request.calibration, calibration_file(*request.calibration), few, control);
+    prepared.calibration = blaming(model, calibration_file(*request.calibration), [&] {
+      return read_calibration(model, *request.calibration, cut_of(prepared.text), control);
+    });
     prepared.calibration_name = "a text of its own";
   } else {
     check_apart(model, text, prepared.text);
-    const int64_t apart = std::clamp<int64_t>(there / 5, 1, kMostCalibrationChunks);
+    // What nobody asked to evaluate costs nothing; of the rest a fifth.
+    const int64_t unused = there - request.chunks.at_most;
+    const int64_t apart = std::clamp<int64_t>(std::max(there / 5, unused), 1, kMostHeldApart);
     prepared.evaluated = std::min(request.chunks.at_most, there - apart);
     prepared.calibration = rest_of(prepared.text, there - apart);
-    prepared.calibration_name = fmt::format("its last {} of {} chunks, held apart", apart, there);
+    prepared.calibration_name = apart == 1 ? std::string("the chunk behind them, held apart")
+                                           : fmt::format("the {} chunks behind them, held apart", apart);
+    prepared.text = beginning_of(std::move(prepared.text), prepared.evaluated);
   }
   return prepared;
 }
@@ -121,7 +142,46 @@ void check_files_differ(const AblationRequest& request) {
   }
 }
 
+// Draws of the shuffle that has most of them; 0 without one.
+int64_t most_draws(std::span<const Intervention> interventions) {
+  std::map<std::string, std::set<uint64_t>> seeds;
+  for (const Intervention& each : interventions)
+    if (each.needs_donors()) seeds[each.tap.text()].insert(each.seed);
+  int64_t most = 0;
+  for (const auto& [tap, some] : seeds) most = std::max(most, std::ssize(some));
+  return most;
+}
+
 }  // namespace
+
+void check_calibration_of(std::vector<PreparedText>& texts, const AblationRequest& request,
+                          std::span<const Intervention> interventions) {
+  const int64_t draws = most_draws(interventions);
+  const bool has_means = std::ranges::any_of(interventions, &Intervention::needs_means);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    PreparedText& text = texts[i];
+    const std::string& name = request.texts[i].name;
+    const ChunkedText& calibration = text.calibration;
+    if (draws > 0 && request.calibration)
+      check_long_enough(calibration, cut_of(text.text), calibration_file(*request.calibration));
+    if (const int64_t donors = std::min(calibration.chunks(), CalibrationRequest{}.donors); donors < draws)
+      text.warnings.push_back(
+          fmt::format("{}: a shuffle is drawn {} times among {} sequence{} of calibration text: some draws "
+                      "are the same",
+                      name, draws, donors, donors == 1 ? "" : "s"));
+    const int64_t tokens = calibration.chunks() * (calibration.chunk_length - 1);
+    if (has_means && tokens < kFewTokensOfMeans)
+      text.warnings.push_back(
+          fmt::format("{}: means are over {} tokens of calibration text, and rough", name, tokens));
+  }
+}
+
+void tell_warnings(std::span<const PreparedText> texts, std::set<std::string>& told,
+                   const JobControl& control) {
+  for (const PreparedText& text : texts)
+    for (const std::string& warning : text.warnings)
+      if (told.insert(warning).second) control.warn("{}", warning);
+}
 
 void check_sources(const AblationRequest& request) {
   int64_t inputs = request.calibration ? standard_inputs_of(*request.calibration) : 0;

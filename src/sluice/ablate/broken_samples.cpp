@@ -44,7 +44,9 @@ void add_broken_samples(AblatedModel& result, const LoadedModel& model, const Sa
                       {.prompt = prompt,
                        .options = {.max_tokens = request.tokens, .interventions = std::move(interventions)}},
                       quiet);
-    result.samples.push_back({.run = run, .text = text.text.value_or("")});
+    const bool ended = text.stopped_by && !text.ids.empty() && text.ids.back() == *text.stopped_by;
+    result.samples.push_back(
+        {.run = run, .text = text.text.value_or(""), .tokens = std::ssize(text.ids) - (ended ? 1 : 0)});
   };
   sampled("", {});
   for (const size_t i : runs_that_matter(result)) {

@@ -110,7 +110,9 @@ struct ExactEffect {
 struct EstimateAgreement {
   int64_t count = 0;                            // effects that are known both ways
   std::optional<double> rank_correlation = {};  // Spearman's; none of fewer than three or without variation
-  double mean_error = 0;                        // of the absolute difference
+  // Of the absolute difference. None of integrated gradients: a share of changing all gates together has
+  // another size than the effect of changing one, so only its rank says something.
+  std::optional<double> mean_error = {};
 };
 
 nlohmann::ordered_json to_json(const EstimateAgreement& agreement);

@@ -49,15 +49,17 @@ EstimateAgreement agreement_of(const ActionEstimates& estimates, std::span<const
                                bool of_heads) {
   std::vector<double> estimated, measured;
   EstimateAgreement result;
+  double errors = 0;
   for (const ExactEffect& each : exact) {
     const EstimatedEffect* effect = estimates.find(each.layer, each.head);
     if (each.head.has_value() != of_heads || effect == nullptr) continue;
     estimated.push_back(effect->nll);
     measured.push_back(each.nll);
-    result.mean_error += std::abs(effect->nll - each.nll);
+    errors += std::abs(effect->nll - each.nll);
   }
   result.count = std::ssize(measured);
-  if (result.count > 0) result.mean_error /= static_cast<double>(result.count);
+  if (result.count > 0 && estimates.method == EstimateMethod::FirstOrder)
+    result.mean_error = errors / static_cast<double>(result.count);
   if (result.count < 3) return result;  // two are in order or not: no correlation worth the name
   const double correlation = rank_correlation(estimated, measured);
   if (std::isfinite(correlation)) result.rank_correlation = correlation;
@@ -102,9 +104,11 @@ std::string to_text(const GateEstimates& estimates, size_t rows) {
                                  estimates.nll, estimates.tokens, estimates.chunks);
   for (const ActionEstimates& each : estimates.estimates) {
     const bool integrated = each.method == EstimateMethod::Integrated;
-    text += fmt::format("{} {}, {}: all {}\n", name_of(each.action), each.tap,
-                        integrated ? fmt::format("integrated over {} steps", estimates.steps) : "first order",
-                        effect_text(each.all));
+    text += fmt::format(
+        "{} {}, {}: all {}\n", name_of(each.action), each.tap,
+        integrated ? fmt::format("integrated over {} steps, shares of changing all together", estimates.steps)
+                   : "first order, of changing one alone",
+        effect_text(each.all));
     std::vector<RankedEffect> layers, heads;
     for (const LayerEstimate& layer : each.layers) {
       layers.push_back({fmt::format("layer {}", layer.layer), &layer.whole});
@@ -119,8 +123,8 @@ std::string to_text(const GateEstimates& estimates, size_t rows) {
 }
 
 ordered_json to_json(const EstimateAgreement& agreement) {
-  ordered_json json = {
-      {"count", agreement.count}, {"rank_correlation", nullptr}, {"mean_error", agreement.mean_error}};
+  ordered_json json = {{"count", agreement.count}, {"rank_correlation", nullptr}, {"mean_error", nullptr}};
+  if (agreement.mean_error) json["mean_error"] = *agreement.mean_error;
   if (agreement.rank_correlation) json["rank_correlation"] = *agreement.rank_correlation;
   return json;
 }

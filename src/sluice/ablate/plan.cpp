@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -41,8 +42,11 @@ void check_index(const PlannedRun& run, std::optional<int64_t> index, int64_t co
 void check_then(const AblationPlan& plan, const ModelConfig& config, const std::string& source) {
   if (!plan.then) return;
   const auto refuse = [&](ErrorReport report) { return bad_input(std::move(report)).inside(source); };
-  if (plan.then->layers < 1)
+  if (plan.then->layers < 0 || (plan.then->layers == 0 && !plan.then->first_heads))
     throw refuse({.where = "then", .what = "the heads of no layer", .expected = "1 or more"});
+  const bool closes = std::ranges::find(plan.then->actions, "closed") != plan.then->actions.end();
+  if (plan.then->first_heads && closed_heads(plan).empty() && (plan.then->layers == 0 || !closes))
+    throw refuse({.where = "then: first_heads", .what = "no head is closed alone, so none can come first"});
   if (plan.then->actions.empty()) throw refuse({.where = "then", .what = "there are no actions"});
   for (const std::string& action : plan.then->actions) {
     // Its draws would need a seed and a number of their own.
@@ -58,9 +62,24 @@ void check_then(const AblationPlan& plan, const ModelConfig& config, const std::
   }
   const bool ranked = std::ranges::any_of(
       plan.runs, [](const PlannedRun& run) { return run.group == "layers" && run.layer.has_value(); });
-  if (!ranked)
+  if (plan.then->layers > 0 && !ranked)
     throw refuse(
         {.where = "then", .what = "no run of the group layers is about one layer, so none can matter most"});
+}
+
+void check_words(const PlannedRun& run, const std::string& source) {
+  if (run.name.empty()) throw bad_run(source, run, {.where = "name", .what = "is empty"});
+  if (run.name == "unbroken")
+    throw bad_run(source, run, {.where = "name", .what = "is what the model itself is called"});
+  const std::pair<const char*, const std::string*> words[] = {
+      {"name", &run.name}, {"group", &run.group}, {"action", &run.action}};
+  for (const auto& [field, word] : words) {
+    const auto is_control = [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7f; };
+    if (std::ranges::any_of(*word, is_control))
+      throw bad_input({.where = field, .what = "has a control character in it"}).inside(source);
+  }
+  if (run.head && !run.layer)
+    throw bad_run(source, run, {.where = "head", .what = "of which layer? give layer, too"});
 }
 
 }  // namespace
@@ -78,7 +97,7 @@ void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::
   if (plan.runs.empty()) throw bad_input({.where = source, .what = "there are no runs in it"});
   std::set<std::string_view> names;
   for (const PlannedRun& run : plan.runs) {
-    if (run.name.empty()) throw bad_run(source, run, {.where = "name", .what = "is empty"});
+    check_words(run, source);
     if (!names.insert(run.name).second)
       throw bad_run(source, run, {.where = "name", .what = "is there twice"});
   }
@@ -112,6 +131,14 @@ void check_positions(const AblationPlan& plan, const ModelConfig& config, int64_
   }
 }
 
+std::vector<size_t> equal_runs(const AblationPlan& plan) {
+  std::map<std::vector<std::string>, size_t> first;
+  std::vector<size_t> equal;
+  for (size_t i = 0; i < plan.runs.size(); ++i)
+    equal.push_back(first.try_emplace(plan.runs[i].interventions, i).first->second);
+  return equal;
+}
+
 std::vector<std::vector<Intervention>> parsed_runs(const AblationPlan& plan, const ModelConfig& config) {
   std::vector<std::vector<Intervention>> runs;
   for (const PlannedRun& run : plan.runs) runs.push_back(parse_interventions(run.interventions, config));
@@ -138,7 +165,9 @@ nlohmann::ordered_json to_json(const AblationPlan& plan) {
   nlohmann::ordered_json runs = nlohmann::ordered_json::array();
   for (const PlannedRun& run : plan.runs) runs.push_back(to_json(run));
   nlohmann::ordered_json json = {{"runs", std::move(runs)}};
-  if (plan.then) json["then"] = {{"heads_of_top_layers", plan.then->layers}, {"actions", plan.then->actions}};
+  if (plan.then && plan.then->layers > 0)
+    json["then"] = {{"heads_of_top_layers", plan.then->layers}, {"actions", plan.then->actions}};
+  if (plan.then && plan.then->first_heads) json["then"]["first_heads"] = true;
   return json;
 }
 
@@ -163,8 +192,11 @@ AblationPlan read_plan(const Json& json, const ModelConfig& config) {
   }
   if (json.contains("then")) {
     const Json then = json.at("then");
-    then.allow_keys({"heads_of_top_layers", "actions"});
-    plan.then = HeadsThatFollow{.layers = then.integer("heads_of_top_layers", {.min = 1})};
+    then.allow_keys({"heads_of_top_layers", "actions", "first_heads"});
+    plan.then = HeadsThatFollow{};
+    if (then.contains("first_heads")) plan.then->first_heads = then.boolean("first_heads");
+    if (!plan.then->first_heads || then.contains("heads_of_top_layers"))
+      plan.then->layers = then.integer("heads_of_top_layers", {.min = 1});
     if (then.contains("actions")) {
       plan.then->actions.clear();
       for (const Json& action : then.at("actions").array()) plan.then->actions.push_back(action.text());

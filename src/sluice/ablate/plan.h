@@ -27,10 +27,11 @@ struct PlannedRun {
 };
 
 // Runs that are known only when the others are done: the heads of the layers that the group "layers" showed
-// to matter most, on the first text.
+// to matter most, on the first text; then heads together, in the order of what closing each did there.
 struct HeadsThatFollow {
-  int64_t layers = 0;                             // how many
+  int64_t layers = 0;                             // how many; 0: none
   std::vector<std::string> actions = {"closed"};  // what is done to each head, as plan_request.h names it
+  bool first_heads = false;  // the first head of that order closed, the first two, four ...
 
   bool operator==(const HeadsThatFollow&) const = default;
 };
@@ -48,13 +49,17 @@ struct AblationPlan {
 // Whether it gets a verdict on the sink: does opening all gates bring it back?
 bool asks_about_the_sink(const PlannedRun& run);
 
-// Bad input, with run and field, if a name is there twice or missing, a run changes nothing, a control is of
-// no run, the model does not have what is to be changed, or nothing says which heads follow. `source` is what
-// the plan is called in errors.
+// Bad input, with run and field, if a name is there twice, missing, "unbroken" or cannot be printed, a run
+// changes nothing or is about a head of no layer, a control is of no run, the model does not have what is to
+// be changed, or nothing says which heads follow. `source` is what the plan is called in errors.
 void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::string& source = "plan");
 
 // Usage error if no chunk of so many tokens has a position that a run means.
 void check_positions(const AblationPlan& plan, const ModelConfig& config, int64_t chunk_length);
+
+// For each run the first that has the same interventions: itself, or one under another name. Such runs are
+// measured once.
+std::vector<size_t> equal_runs(const AblationPlan& plan);
 
 // The interventions of each run. The plan has been checked.
 std::vector<std::vector<Intervention>> parsed_runs(const AblationPlan& plan, const ModelConfig& config);

@@ -6,6 +6,7 @@
 
 #include "sluice/ablate/plan_target.h"
 #include "sluice/base/random.h"
+#include "sluice/nn/gate_position.h"
 
 namespace sluice {
 namespace {
@@ -40,6 +41,28 @@ struct ControlPlace {
   bool operator==(const ControlPlace&) const = default;
 };
 
+// A gate on keys or queries: closed, it makes all scores equal and leaves values as they are.
+bool gates_scores(const std::optional<std::string>& gate) {
+  return std::ranges::any_of(kGatePositionRows, [&](const GatePositionRow& row) {
+    return gate && *gate == row.tap.name && row.normed_and_rotated;
+  });
+}
+
+// Where the change is another one than the run itself, and than each other. Zeros at the input of a part are
+// zeros at its output, but for biases; and so is a closed gate on values, on what attention mixes of them or
+// on what it adds.
+std::vector<std::string_view> control_points(const ControlChange& change, const ModelConfig& config) {
+  const std::optional<std::string> gate = gate_tap(config);
+  std::vector<std::string_view> points(kControlPoints.begin(), kControlPoints.end());
+  if (!gate) std::erase(points, "attn.out");
+  if (change.action != "zeroed") return points;
+  std::erase(points, "mlp.input");
+  if (config.qkv_bias || config.o_bias) return points;
+  std::erase(points, "attn.input");
+  if (!gates_scores(gate)) std::erase(points, "attn.out");
+  return points;
+}
+
 PlannedRun control_at(const PlannedRun& run, const ControlPlace& place, const ControlChange& change,
                       const std::string& what) {
   return {.name = fmt::format("{} / {}", run.name, what),
@@ -54,7 +77,6 @@ PlannedRun control_at(const PlannedRun& run, const ControlPlace& place, const Co
 
 std::vector<PlannedRun> tensor_controls(const AblationPlan& plan, const PlanRequest& request,
                                         const ModelConfig& config) {
-  const bool gated = PlanTarget(config).is_gated();
   std::vector<PlannedRun> controls;
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     const PlannedRun& run = plan.runs[i];
@@ -65,10 +87,8 @@ std::vector<PlannedRun> tensor_controls(const AblationPlan& plan, const PlanRequ
     for (int64_t layer = 0; layer < config.layers; ++layer)
       for (const std::string_view point : kControlPoints)
         if (layer != *run.layer) others.push_back({layer, point});
-    for (const std::string_view point : kControlPoints) {
-      if (!gated && point == "attn.out") continue;  // that is the run itself
+    for (const std::string_view point : control_points(*change, config))
       controls.push_back(control_at(run, {*run.layer, point}, *change, std::string(point)));
-    }
     if (others.empty()) continue;
     const ControlPlace& other = others[Random(request.seed).child(i).below(0, others.size())];
     controls.push_back(

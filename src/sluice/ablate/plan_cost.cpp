@@ -75,9 +75,12 @@ PlanCost plan_cost(const AblationPlan& plan, const ModelConfig& config, const Pl
   const ChunkFlops flops(config, request);
   PlanCost cost{.base = {flops.whole(), flops.whole()}, .runs = {}};
   std::vector<RunEntry> entries;
+  const std::vector<size_t> equal = equal_runs(plan);
   for (const std::vector<Intervention>& run : parsed_runs(plan, config)) {
+    cost.runs.push_back({flops.whole(), 0});
+    if (equal[cost.runs.size() - 1] != cost.runs.size() - 1) continue;
     entries.push_back(entry_of_run(run, config));
-    cost.runs.push_back({flops.whole(), flops.from(entries.back())});
+    cost.runs.back().shared = flops.from(entries.back());
   }
   const WaveLimits limits{.memory = request.runner.memory, .tokens = request.tokens};
   const std::vector<RunWave> waves = run_waves(entries, config, limits);

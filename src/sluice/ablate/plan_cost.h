@@ -13,7 +13,7 @@ namespace sluice {
 // attention.
 struct RunCost {
   double naive = 0;   // the whole model
-  double shared = 0;  // from the first value on that the run may change
+  double shared = 0;  // from the first value on that the run may change; 0 if it is equal to an earlier one
 };
 
 struct PlanCost {

@@ -31,6 +31,12 @@ void check_request(const PlanRequest& request, const ModelConfig& config) {
   }
   check_layers(request.layers, config);
   check_layers(request.head_layers, config);
+  const auto asked = [&](const char* group) {
+    return std::ranges::find(request.groups, group) != request.groups.end();
+  };
+  if (asked("controls") && !asked("layers") && !asked("heads"))
+    throw usage_error(
+        {.where = "plan", .what = "controls are of runs on layers or heads: add layers or heads"});
   if (request.draws < 1)
     throw usage_error({.where = "plan", .what = "at least one draw of a shuffle is needed"});
 }
@@ -141,7 +147,10 @@ class PlanWriter {
         add_at({.name = "layers " + index_text(first)}, action, target_.tap(first));
       }
     }
-    for (size_t count = 1; count <= request_.head_ranking.size(); ++count) add_first_heads(count);
+    // Doubled each time, for a model may have hundreds.
+    const size_t heads = request_.head_ranking.size();
+    for (size_t count = 1; count < heads; count *= 2) add_first_heads(count);
+    if (heads > 0) add_first_heads(heads);
   }
 
   void add_first_heads(size_t count) {
@@ -185,6 +194,24 @@ class PlanWriter {
   AblationPlan plan_;
 };
 
+// Other actions on heads have no control, and neither has an inverted layer.
+bool may_have_controls(const AblationPlan& plan) {
+  return std::ranges::any_of(plan.runs, [](const PlannedRun& run) {
+    const bool noise = run.action == "open" || run.action == "closed" || run.action == "zeroed";
+    return run.group == "controls" || (noise && (run.group == "layers" || run.group == "heads"));
+  });
+}
+
+void add_first_heads_later(AblationPlan& plan, const PlanRequest& request) {
+  const bool closes = std::ranges::find(request.head_actions, "closed") != request.head_actions.end();
+  if (closed_heads(plan).empty() && !(plan.then && closes))
+    throw usage_error({.where = "plan",
+                       .what = "first-heads orders heads by what closing each does, and none is closed",
+                       .hint = "add heads"});
+  if (!plan.then) plan.then = HeadsThatFollow{};
+  plan.then->first_heads = true;
+}
+
 }  // namespace
 
 AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config) {
@@ -197,13 +224,19 @@ AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config) {
   const bool ranked = std::ranges::find(plan.runs, "layers", &PlannedRun::group) != plan.runs.end();
   if (request.layers_with_heads > 0 && ranked)
     plan.then = HeadsThatFollow{.layers = request.layers_with_heads, .actions = request.head_actions};
+  const auto asked = [&](const char* group) {
+    return std::ranges::find(request.groups, group) != request.groups.end();
+  };
+  if (asked("first-heads")) add_first_heads_later(plan, request);
+  if (asked("controls") && !may_have_controls(plan))
+    throw usage_error({.where = "plan", .what = "there are no controls of what is done to layers and heads"});
   check_plan(plan, config);
   return plan;
 }
 
 std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexSet& layers,
                                           const ModelConfig& config) {
-  if (!plan.then) return {};
+  if (!plan.then || plan.then->layers == 0) return {};
   const PlanRequest heads{.groups = {"heads"}, .head_actions = plan.then->actions, .head_layers = layers};
   std::vector<PlannedRun> runs = PlanWriter(heads, config).write().runs;
   std::set<int64_t> ranked;
@@ -213,6 +246,26 @@ std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexS
     return !ranked.contains(run.layer.value_or(-1)) || plan.find(run.name) != nullptr;
   });
   return runs;
+}
+
+std::vector<HeadPlace> closed_heads(const AblationPlan& plan) {
+  std::vector<HeadPlace> places;
+  for (const PlannedRun& run : plan.runs)
+    if (run.group == "heads" && run.layer && run.head && (run.action == "closed" || run.action == "zeroed"))
+      places.push_back({*run.layer, *run.head});
+  return places;
+}
+
+std::vector<PlannedRun> first_heads(const std::vector<HeadPlace>& ranking, const ModelConfig& config) {
+  const PlanRequest request{.groups = {"cumulative"}, .set_actions = {}, .head_ranking = ranking};
+  return PlanWriter(request, config).write().runs;
+}
+
+int64_t first_heads_to_come(const AblationPlan& plan, const ModelConfig& config) {
+  if (!plan.then || !plan.then->first_heads) return 0;
+  AblationPlan whole = plan;
+  std::ranges::move(heads_that_follow(plan, {}, config), std::back_inserter(whole.runs));
+  return std::ssize(first_heads(closed_heads(whole), config));
 }
 
 }  // namespace sluice

@@ -18,8 +18,8 @@
 namespace sluice {
 
 // The groups that there are, in the order of a plan.
-inline constexpr std::string_view kPlanGroups[] = {"global",     "constants", "layers", "heads",
-                                                   "cumulative", "positions", "depth",  "controls"};
+inline constexpr std::string_view kPlanGroups[] = {
+    "global", "constants", "layers", "heads", "first-heads", "cumulative", "positions", "depth", "controls"};
 
 // The words for what is done to a gate: open, closed, mean, head-mean, layer-mean, overall-mean, shuffled,
 // inverted.
@@ -36,22 +36,32 @@ struct PlanRequest {
   int64_t layers_with_heads = 0;
   // Cumulative, positions and depth thirds.
   std::vector<std::string> set_actions = {"open", "closed"};
-  std::vector<HeadPlace> head_ranking = {};  // cumulative: the first head closed, the first two, ...
-  int64_t draws = 5;                         // of every shuffle
-  uint64_t seed = 0;                         // of shuffles and of which tensor is a random control
+  std::vector<HeadPlace> head_ranking =
+      {};             // cumulative: the first head closed, the first two, four, ..., all
+  int64_t draws = 5;  // of every shuffle
+  uint64_t seed = 0;  // of shuffles and of which tensor is a random control
   // Mean gate of each layer, for controls of open gates: another tensor is scaled by 1 / mean. None: those
   // controls are left out.
   std::vector<double> gate_means = {};
 };
 
 // The runs that were asked for. Usage error for an unknown group or action, for layers that the model does
-// not have, or if nothing is left to do.
+// not have, for controls of nothing, for first heads where none is closed, or if nothing is left to do.
 AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config);
 
 // The runs of its second part, if it is about these layers: of those that the group "layers" ranks. Runs that
 // the plan has already are left out.
 std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexSet& layers,
                                           const ModelConfig& config);
+
+// The heads that it closes alone, in its order.
+std::vector<HeadPlace> closed_heads(const AblationPlan& plan);
+
+// The last part: the first head of a ranking closed, the first two, four and so on, and all of them.
+std::vector<PlannedRun> first_heads(const std::vector<HeadPlace>& ranking, const ModelConfig& config);
+
+// How many such runs there may be at most.
+int64_t first_heads_to_come(const AblationPlan& plan, const ModelConfig& config);
 
 // The tap of the gate that a plan changes: the one at g1, else the first that there is. None: ungated.
 std::optional<std::string> gate_tap(const ModelConfig& config);

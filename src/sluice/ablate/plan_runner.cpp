@@ -1,5 +1,6 @@
 #include "sluice/ablate/plan_runner.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sluice/ablate/layer_sweep.h"
@@ -15,6 +16,7 @@ PlanRunner::PlanRunner(const LoadedModel& model, const AblationPlan& plan,
     : model_(model), options_(options) {
   check_plan(plan, model.config());
   interventions_ = parsed_runs(plan, model.config());
+  equal_ = equal_runs(plan);
   for (std::vector<Intervention>& run : interventions_) {
     give_calibration(run, calibration);
     check_calibrated(run);
@@ -89,6 +91,20 @@ void PlanRunner::measure_wave(Job& job, const RunWave& wave) const {
 
 PlanRunner::ChunkResult PlanRunner::measure(const Chunk& chunk, int64_t chunk_index,
                                             std::span<const size_t> runs, const JobControl& control) const {
+  std::vector<size_t> each;
+  for (const size_t run : runs)
+    if (std::ranges::find(each, equal_[run]) == each.end()) each.push_back(equal_[run]);
+  const ChunkResult measured = measure_each(chunk, chunk_index, each, control);
+  ChunkResult result{.base = measured.base, .runs = {}};
+  for (const size_t run : runs)
+    result.runs.push_back(
+        measured.runs[static_cast<size_t>(std::ranges::find(each, equal_[run]) - each.begin())]);
+  return result;
+}
+
+PlanRunner::ChunkResult PlanRunner::measure_each(const Chunk& chunk, int64_t chunk_index,
+                                                 std::span<const size_t> runs,
+                                                 const JobControl& control) const {
   ChunkResult nothing{.base = {}, .runs = std::vector<RunMeasures>(runs.size())};
   if (chunk.predicted == 0) return nothing;
   const Context context = model_.context(nullptr, Packing::Keep);

@@ -35,19 +35,22 @@ class PlanRunner {
     std::vector<RunMeasures> runs;  // in the order in which they were asked for
   };
 
-  // The runs are indices into the plan. `chunk_index` is the chunk's number in the text, which shuffles and
-  // noise depend on. A run's likelihood may not be finite: that is what breaking can do. Fails if the
-  // unbroken model's is not.
+  // The runs are indices into the plan; equal ones are measured once. `chunk_index` is the chunk's number in
+  // the text, which shuffles and noise depend on. A run's likelihood may not be finite: that is what breaking
+  // can do. Fails if the unbroken model's is not.
   ChunkResult measure(const Chunk& chunk, int64_t chunk_index, std::span<const size_t> runs,
                       const JobControl& control = {}) const;
 
  private:
   struct Job;
+  ChunkResult measure_each(const Chunk& chunk, int64_t chunk_index, std::span<const size_t> runs,
+                           const JobControl& control) const;
   void measure_wave(Job& job, const RunWave& wave) const;
 
   const LoadedModel& model_;
   std::vector<std::vector<Intervention>> interventions_;  // of each run
   std::vector<RunEntry> entries_;                         // likewise
+  std::vector<size_t> equal_;                             // the first that it is equal to
   PlanRunnerOptions options_;
 };
 

@@ -2,11 +2,11 @@
 #include "sluice/ablate/readout.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 
+#include "sluice/analysis/weighted_difference.h"
 #include "sluice/ops/weight_product.h"
 
 namespace sluice {
@@ -69,18 +69,6 @@ BaseRows base_rows(const Context& context, BlockPrediction prediction) {
     }
   });
   return base;
-}
-
-// Σ p · (a - b), with sums of their own for each of a few lanes: one sum would wait for itself at every step.
-double weighted_difference(std::span<const float> p, std::span<const float> a, std::span<const float> b) {
-  constexpr size_t kLanes = 16;
-  std::array<double, kLanes> sums = {};
-  size_t i = 0;
-  for (; i + kLanes <= p.size(); i += kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane)
-      sums[lane] += static_cast<double>(p[i + lane]) * (static_cast<double>(a[i + lane]) - b[i + lane]);
-  for (; i < p.size(); ++i) sums[0] += static_cast<double>(p[i]) * (static_cast<double>(a[i]) - b[i]);
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 void add_divergence(const Context& context, const BaseRows& base, const BlockPrediction& run,

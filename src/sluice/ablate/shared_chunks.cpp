@@ -15,15 +15,15 @@ constexpr auto kLookAgain = std::chrono::milliseconds(20);
 // Chunks that are looked for work to do: each of them is a file to look at.
 constexpr size_t kMostAhead = 64;
 
-std::string fingerprint_of(const AblationIdentity& identity) {
+std::string fingerprint_of(const JobIdentity& identity) {
   std::string all;
-  for (const IdentityPart& part : identity) all += part.what + "\n" + part.value + "\n";
+  for (const Fingerprint& part : identity) all += part.what + "\n" + part.value + "\n";
   return fmt::format("{:08x}", crc32c(all));
 }
 
 }  // namespace
 
-SharedChunks::SharedChunks(PieceFolder folder, const AblationIdentity& identity)
+SharedChunks::SharedChunks(PieceFolder folder, const JobIdentity& identity)
     : folder_(std::move(folder)), fingerprint_(fingerprint_of(identity)) {}
 
 Piece SharedChunks::piece_of(const Place& place, int64_t chunk) const {
@@ -52,11 +52,6 @@ std::vector<LogEntry> SharedChunks::get(const Place& place, std::span<const int6
       has_worked = run_if_free(place, chunks[i], compute);
     if (!has_worked) std::this_thread::sleep_for(kLookAgain);
   }
-}
-
-bool SharedChunks::collects() {
-  if (!collector_) collector_ = folder_.claim({.name = "result", .fingerprint = fingerprint_});
-  return collector_.has_value();
 }
 
 }  // namespace sluice

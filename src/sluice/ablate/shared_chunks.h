@@ -14,7 +14,7 @@ namespace sluice {
 class SharedChunks {
  public:
   // Pieces of another ablation do not count: they are done again.
-  SharedChunks(PieceFolder folder, const AblationIdentity& identity);
+  SharedChunks(PieceFolder folder, const JobIdentity& identity);
 
   // Some runs of a plan, from `first_run` on, on one text.
   struct Place {
@@ -27,16 +27,12 @@ class SharedChunks {
   std::vector<LogEntry> get(const Place& place, std::span<const int64_t> chunks, const Compute& compute,
                             const JobControl& control) const;
 
-  // Whether this process is to collect the results: one of those that have not died.
-  bool collects();
-
  private:
   Piece piece_of(const Place& place, int64_t chunk) const;
   bool run_if_free(const Place& place, int64_t chunk, const Compute& compute) const;
 
   PieceFolder folder_;
   std::string fingerprint_;
-  std::optional<FileDescriptor> collector_;
 };
 
 }  // namespace sluice

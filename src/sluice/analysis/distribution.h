@@ -43,6 +43,13 @@ class Distribution {
   // Sarle's coefficient: 0.555 for a flat distribution, more for two humps, at most 1. NaN if nothing varies.
   double bimodality() const;
 
+  // Its members, to whoever writes or reads them (look_bytes.cpp).
+  template <class Stream>
+  void pass_members(Stream& stream) {
+    stream(moments_, lowest_, highest_, closed_, below_half_, open_, outside_);
+    stream.sparse(bins_);
+  }
+
  private:
   double share(int64_t part) const { return static_cast<double>(part) / static_cast<double>(count()); }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,23 @@
 #include "sluice/analysis/gate_relations.h"
 #include "sluice/analysis/gates_by_token.h"
 #include "sluice/analysis/sparsity_measure.h"
+#include "sluice/dist/pieces.h"
 #include "sluice/eval/evaluate.h"
 
 namespace sluice {
 
+// A look whose parts are shared out over processes.
+struct LookSharing {
+  PieceFolder folder;
+  std::string name;         // of this look among those of the job
+  std::string fingerprint;  // of the model, as it is looked at; the look adds its text
+};
+
 struct LookRequest {
   ChunkedText text;  // chunks must not overlap: sequences count as independent
   std::vector<Intervention> interventions = {};
-  int64_t key = 0;  // that attention is measured on; any but the first takes longer
+  int64_t key = 0;                          // that attention is measured on; any but the first takes longer
+  std::optional<LookSharing> sharing = {};  // every process has the result
 };
 
 struct Look {

@@ -45,6 +45,11 @@ struct JointMoments {
     y.add(y_value);
     products += x_value * y_value;
   }
+  void add(const JointMoments& other) {
+    x.add(other.x);
+    y.add(other.y);
+    products += other.products;
+  }
 
   // Pearson's; NaN if one of the two does not vary: below this share of its size it is rounding.
   double correlation() const {

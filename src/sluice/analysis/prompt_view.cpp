@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
-#include "sluice/analysis/distribution.h"
 #include "sluice/analysis/prompt_map.h"
+#include "sluice/analysis/view_layer.h"
+#include "sluice/analysis/view_predictions.h"
 #include "sluice/base/error.h"
 #include "sluice/eval/perplexity.h"
 #include "sluice/infer/nonfinite_tap.h"
@@ -19,137 +21,6 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kHistogramParts = 40;
-
-// Keeps what passes in one layer.
-class LayerProbe : public Probe {
- public:
-  bool wants(const TapName& name) const override {
-    return name.point == points::kProbs || name.point == points::kSink || name.point == points::kEntropy ||
-           gate_of(name.point) != nullptr;
-  }
-
-  Tensor visit(const Context& /*context*/, const TapName& name, const Tensor& value) override {
-    detail.layer = name.layer;
-    if (const GatePositionRow* row = gate_of(name.point)) {
-      detail.gates.push_back({row->name, value});
-    } else if (name.point == points::kProbs) {
-      detail.probabilities = value;
-    } else {
-      (name.point == points::kSink ? sink : entropy) = value;
-    }
-    return value;
-  }
-
-  LayerDetail detail;
-  Tensor sink, entropy;  // [T, H]
-
- private:
-  static const GatePositionRow* gate_of(std::string_view point) {
-    const auto found =
-        std::ranges::find(kGatePositionRows, point, [](const GatePositionRow& row) { return row.tap.name; });
-    return found == kGatePositionRows.end() ? nullptr : &*found;
-  }
-};
-
-// Values of a gate as they come, and those of the first token apart.
-struct GateValues {
-  Distribution all;
-  Moments first, others;
-
-  void add(std::span<const float> values, size_t first_token) {
-    all.add(values);
-    for (const float value : values.first(first_token)) first.add(value);
-    for (const float value : values.subspan(first_token)) others.add(value);
-  }
-
-  GateSummary summary() const {
-    return {.mean = all.moments().mean(),
-            .first = first.mean(),
-            .others = others.mean(),
-            .closed = all.closed(),
-            .open = all.open(),
-            .lowest = all.lowest(),
-            .highest = all.highest(),
-            .histogram = all.histogram(0, 1, kHistogramParts)};
-  }
-};
-
-// [H, T, T] → [H, T]
-std::vector<float> received_by_head(const Tensor& probabilities, const Threads& threads) {
-  const int64_t heads = probabilities.shape()[0], tokens = probabilities.shape()[1];
-  std::vector<float> received(static_cast<size_t>(heads * tokens));
-  threads.each(heads, [&](int64_t head) {
-    const float* row = probabilities.data<float>() + head * tokens * tokens;
-    float* sums = received.data() + head * tokens;
-    for (int64_t query = 0; query < tokens; ++query, row += tokens)
-      for (int64_t key = 0; key <= query; ++key) sums[key] += row[key];
-    for (int64_t key = 0; key < tokens; ++key) sums[key] /= static_cast<float>(tokens - key);
-  });
-  return received;
-}
-
-std::vector<Thumbnail> attention_thumbnails(const Tensor& probabilities, const Threads& threads) {
-  const int64_t heads = probabilities.shape()[0], tokens = probabilities.shape()[1];
-  std::vector<Thumbnail> thumbnails(static_cast<size_t>(heads));
-  threads.each(heads, [&](int64_t head) {
-    thumbnails[static_cast<size_t>(head)] =
-        thumbnail_of({.values = probabilities.data<float>() + head * tokens * tokens,
-                      .rows = tokens,
-                      .columns = tokens,
-                      .row_stride = tokens},
-                     Reduction::Maximum);
-  });
-  return thumbnails;
-}
-
-// Of [T, H, w].
-ViewGate view_gate(const LayerDetail::Gate& gate) {
-  const Shape& shape = gate.values.shape();
-  ViewGate view{.position = gate.position, .heads = shape[1], .width = shape[2]};
-  const auto values = gate.values.values<float>();
-  GateValues spread;
-  spread.add(values, static_cast<size_t>(view.heads * view.width));
-  view.summary = spread.summary();
-  const auto width = static_cast<size_t>(view.width);
-  for (size_t first = 0; first < values.size(); first += width)
-    view.by_token.push_back(static_cast<float>(Moments::of(values.subspan(first, width)).mean()));
-  for (int64_t head = 0; head < view.heads; ++head)
-    view.thumbnails.push_back(thumbnail_of({.values = values.data() + head * view.width,
-                                            .rows = shape[0],
-                                            .columns = view.width,
-                                            .row_stride = view.heads * view.width},
-                                           Reduction::Mean));
-  return view;
-}
-
-void measure_stream(ViewLayer& layer, const Tensor& stream) {
-  const auto values = stream.values<float>();
-  const auto absolute = [](float value) { return std::abs(value); };
-  const auto largest = std::ranges::max_element(values, {}, absolute);
-  const int64_t index = largest - values.begin();
-  layer.largest = std::abs(*largest);
-  layer.largest_position = index / stream.cols();
-  layer.largest_channel = index % stream.cols();
-  double sum = 0;
-  for (const float value : values) sum += std::abs(value);
-  layer.mean_absolute = sum / static_cast<double>(values.size());
-}
-
-ViewLayer view_layer(const LayerProbe& probe, const Tensor& output, const Threads& threads) {
-  ViewLayer layer{.layer = probe.detail.layer};
-  layer.attention.layer = layer.layer;
-  if (probe.detail.probabilities.defined()) {
-    add_key_attention(layer.attention, probe.sink, Sequences::equal(1, output.rows()));
-    add_entropy(layer.attention, probe.entropy);
-    layer.received = received_by_head(probe.detail.probabilities, threads);
-    layer.thumbnails = attention_thumbnails(probe.detail.probabilities, threads);
-  }
-  for (const LayerDetail::Gate& gate : probe.detail.gates) layer.gates.push_back(view_gate(gate));
-  measure_stream(layer, output);
-  return layer;
-}
-
 void check_prompt(const LoadedModel& model, std::span<const TokenId> ids) {
   check_ids(model, ids);
   if (ids.size() <= kMaxPromptTokens) return;
@@ -158,41 +29,51 @@ void check_prompt(const LoadedModel& model, std::span<const TokenId> ids) {
                      .got = std::to_string(ids.size())});
 }
 
-// Over all layers, by position in the order of the first layer that has it.
-class AllGates {
- public:
-  void add(const LayerDetail& detail) {
-    for (const LayerDetail::Gate& gate : detail.gates) {
-      auto found = std::ranges::find(gates_, gate.position, &Entry::first);
-      if (found == gates_.end()) found = gates_.insert(gates_.end(), {gate.position, {}});
-      found->second.add(gate.values.values<float>(),
-                        static_cast<size_t>(gate.values.shape()[1] * gate.values.shape()[2]));
-    }
+// Of GateSpread: its bins.
+constexpr auto kSpreadBytes =
+    static_cast<size_t>((Distribution::kHigh - Distribution::kLow) * Distribution::kBinsPerUnit) *
+    sizeof(int64_t);
+
+// The first layer in which something is changed: 0 if it is before them, their number if it is behind.
+int64_t first_changed_layer(std::span<const Intervention> interventions, int64_t layers) {
+  int64_t first = layers;
+  for (const Intervention& each : interventions) {
+    if (each.tap.matches({TapName::kNoLayer, points::kEmbedding})) return 0;
+    for (const TapPoint& point : points::kAll)
+      for (int64_t layer = 0; layer < first; ++layer)
+        if (point.place == TapPlace::Layer && each.tap.matches({layer, point})) first = layer;
   }
+  return first;
+}
 
-  std::vector<std::pair<std::string_view, GateSummary>> summaries() const {
-    std::vector<std::pair<std::string_view, GateSummary>> all;
-    for (const auto& [position, values] : gates_) all.emplace_back(position, values.summary());
-    return all;
+// Layers before the first change are as they were.
+void take_unchanged(const PromptViewRequest& request, int64_t layers, PromptView& view) {
+  if (request.unchanged == nullptr) return;
+  SLUICE_ASSERT(request.unchanged->ids == view.ids && request.unchanged->interventions.empty(),
+                "view_prompt: not the same prompt, unchanged");
+  const int64_t first = first_changed_layer(request.interventions, layers);
+  if (first == 0) return;
+  const auto& [streams, known] = std::tie(request.unchanged->streams, request.unchanged->layers);
+  view.streams.assign(streams.begin(), streams.begin() + first + 1);
+  view.layers.assign(known.begin(), known.begin() + first);
+}
+
+// Behind the final norm: what comes next, by logits if they are small enough to be kept or if an intervention
+// wants to see those of all tokens at once.
+void add_predictions(const Context& context, const Decoder& decoder, PromptView& view) {
+  view.surprise = {std::numeric_limits<float>::quiet_NaN()};
+  const bool is_kept = view.length() * decoder.config().vocabulary <= PromptView::kMostKeptPredictions;
+  if (!is_kept && !is_probed(context, {TapName::kNoLayer, points::kLogits})) {
+    const std::vector<float> losses = next_token_losses(context, decoder, view.hidden, view.ids);
+    view.surprise.insert(view.surprise.end(), losses.begin(), losses.end());
+    return;
   }
-
- private:
-  using Entry = std::pair<std::string_view, GateValues>;
-  std::vector<Entry> gates_;
-};
-
-// Of logits that an intervention changes: it has to see those of all tokens at once.
-void add_changed_surprise(const Context& context, const Decoder& decoder, PromptView& view) {
   const Tensor logits = decoder.logits(context, Var(view.hidden)).value();
-  for (size_t i = 1; i < view.ids.size(); ++i) {
-    const std::span<const float> row(logits.data<float>() + static_cast<int64_t>(i - 1) * logits.cols(),
-                                     static_cast<size_t>(logits.cols()));
-    const double largest = *std::ranges::max_element(row);
-    double sum = 0;
-    for (const float logit : row) sum += std::exp(logit - largest);
-    view.surprise.push_back(
-        static_cast<float>(largest + std::log(sum) - row[static_cast<size_t>(view.ids[i])]));
-  }
+  std::vector<TokenId> targets(view.ids.begin() + 1, view.ids.end());
+  targets.push_back(0);  // behind the last token anything may come
+  const std::vector<float> losses = normalise_logits(context, logits, targets);
+  view.surprise.insert(view.surprise.end(), losses.begin(), losses.end() - 1);
+  if (is_kept) view.log_probabilities = logits;
 }
 
 void run_layers(const LoadedModel& model, const PromptViewRequest& request, Intervener& intervener,
@@ -202,10 +83,10 @@ void run_layers(const LoadedModel& model, const PromptViewRequest& request, Inte
   ProbeChain chain({&intervener, &probe});
   const Context context = model.context(&chain, request.packing);
   const Pass pass = decoder.begin(context, Sequences::equal(1, view.length()));
-  AllGates gates;
-  Var x = decoder.embed(context, view.ids);
-  view.streams.push_back(x.value());
-  for (int64_t layer = 0; layer < decoder.layers(); ++layer) {
+  take_unchanged(request, decoder.layers(), view);
+  if (view.streams.empty()) view.streams.push_back(decoder.embed(context, view.ids).value());
+  Var x(view.streams.back());
+  for (int64_t layer = std::ssize(view.layers); layer < decoder.layers(); ++layer) {
     control.stop_if_cancelled();
     probe = {};
     probe.detail.layer = layer;
@@ -215,19 +96,12 @@ void run_layers(const LoadedModel& model, const PromptViewRequest& request, Inte
       throw not_finite("what the model says of the prompt is", context, decoder, view.ids)
           .inside(model.path().string());
     view.layers.push_back(view_layer(probe, x.value(), model.engine().threads()));
-    gates.add(probe.detail);
     if (request.seen) request.seen(std::move(probe.detail));
     control.report("layers", layer + 1, decoder.layers());
   }
-  view.gates = gates.summaries();
+  view.gates = gates_of_all(view.layers);
   view.hidden = decoder.finish(context, x).value();
-  view.surprise = {std::numeric_limits<float>::quiet_NaN()};
-  if (is_probed(context, {TapName::kNoLayer, points::kLogits})) {
-    add_changed_surprise(context, decoder, view);
-  } else {
-    const std::vector<float> losses = next_token_losses(context, decoder, view.hidden, view.ids);
-    view.surprise.insert(view.surprise.end(), losses.begin(), losses.end());
-  }
+  add_predictions(context, decoder, view);
 }
 
 }  // namespace
@@ -239,13 +113,13 @@ size_t LayerDetail::bytes() const {
 }
 
 size_t PromptView::bytes() const {
-  size_t bytes = hidden.bytes();
+  size_t bytes = hidden.bytes() + (log_probabilities.defined() ? log_probabilities.bytes() : 0);
   for (const Tensor& stream : streams) bytes += stream.bytes();
   for (const ViewLayer& layer : layers) {
     bytes += layer.received.size() * sizeof(float);
     for (const Thumbnail& each : layer.thumbnails) bytes += each.codes.size();
     for (const ViewGate& gate : layer.gates) {
-      bytes += gate.by_token.size() * sizeof(float);
+      bytes += gate.by_token.size() * sizeof(float) + kSpreadBytes;
       for (const Thumbnail& each : gate.thumbnails) bytes += each.codes.size();
     }
   }

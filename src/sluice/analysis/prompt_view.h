@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -27,12 +28,15 @@ struct GateSummary {
   std::vector<double> histogram = {};  // shares of all values in 40 equal parts from 0 to 1
 };
 
+struct GateSpread;
+
 struct ViewGate {
   std::string_view position;  // "g1"
   int64_t heads = 0, width = 0;
   GateSummary summary = {};
-  std::vector<float> by_token = {};        // [T, H]: means over the channels
-  std::vector<Thumbnail> thumbnails = {};  // of each head: token × channel
+  std::vector<float> by_token = {};               // [T, H]: means over the channels
+  std::vector<Thumbnail> thumbnails = {};         // of each head: token × channel
+  std::shared_ptr<const GateSpread> spread = {};  // what adds up to that of all layers
 };
 
 struct ViewLayer {
@@ -60,6 +64,9 @@ struct LayerDetail {
 };
 
 struct PromptView {
+  // 64 MB: 1,024 tokens of a vocabulary of 16,384.
+  static constexpr int64_t kMostKeptPredictions = int64_t{1} << 24;
+
   std::vector<TokenId> ids = {};
   std::vector<Intervention> interventions = {};
   std::vector<std::string> tokens = {};  // their text; empty if the model has no tokenizer
@@ -68,6 +75,7 @@ struct PromptView {
   std::vector<std::pair<std::string_view, GateSummary>> gates = {};  // by position, over all layers
   std::vector<Tensor> streams = {};  // [T, D]: the input of each layer, then the last one's output
   Tensor hidden = {};                // [T, D]: behind the final norm
+  Tensor log_probabilities = {};     // [T, V], of what comes next; undefined if there are too many to keep
 
   int64_t length() const { return std::ssize(ids); }
   size_t bytes() const;
@@ -79,7 +87,9 @@ struct PromptViewRequest {
   std::vector<TokenId> ids;
   std::vector<Intervention> interventions = {};
   Packing packing = Packing::Once;
-  // Called after each layer, for whoever has room to keep it.
+  // The same prompt without interventions, if it is there: its layers before the first change are taken over.
+  const PromptView* unchanged = nullptr;
+  // Called after each layer that is computed, for whoever has room to keep it.
   std::function<void(LayerDetail)> seen = {};
 };
 

@@ -33,6 +33,11 @@ void SizeCounts::add(float value) {
   ++count_;
 }
 
+void SizeCounts::add(const SizeCounts& other) {
+  for (size_t i = 0; i < bins_.size(); ++i) bins_[i] += other.bins_[i];
+  count_ += other.count_;
+}
+
 double SizeCounts::share_below(double size) const {
   const float limit = static_cast<float>(std::min<double>(size, std::numeric_limits<float>::max()));
   const auto bin = static_cast<uint32_t>(bin_of(limit, kDropped));

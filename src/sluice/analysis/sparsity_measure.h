@@ -23,7 +23,15 @@ class SizeCounts {
   SizeCounts() : bins_(kBins) {}
 
   void add(float value);
+  void add(const SizeCounts& other);
   double share_below(double size) const;
+
+  // Its members, to whoever writes or reads them (look_bytes.cpp).
+  template <class Stream>
+  void pass_members(Stream& stream) {
+    stream(count_);
+    stream.sparse(bins_);
+  }
 
  private:
   // A bin is what the sign-less bits of a float begin with: the exponent and three bits behind it.

@@ -1,16 +1,17 @@
 #include "sluice/analysis/study.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "sluice/analysis/first_words.h"
-#include "sluice/analysis/gate_agreement.h"
 #include "sluice/analysis/model_names.h"
+#include "sluice/base/build_info.h"
+#include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/eval/calibration_text.h"
 #include "sluice/model/count.h"
+#include "sluice/model/model_checksum.h"
 
 namespace sluice {
 namespace {
@@ -28,6 +29,8 @@ void check_readable(const StudyRequest& request) {
       standard_inputs(request.source) + (request.second ? standard_inputs(*request.second) : 0);
   if (inputs > 1 || (inputs == 1 && request.models.size() > 1))
     throw usage_error({.where = "-", .what = "standard input can be read only once, for one model"});
+  if (inputs > 0 && request.sharing.joins)
+    throw usage_error({.where = "-", .what = "several processes cannot share standard input"});
 }
 
 std::string context_of(const LoadedModel& model, const Chunk& chunk, int64_t position) {
@@ -120,8 +123,8 @@ int64_t longest_sequence(const PreparedStudy& prepared, const StudyRequest& requ
 void add_interventions(const LoadedModel& model, const StudyRequest& request, PreparedStudy& prepared,
                        const JobControl& control) {
   const CalibrationText calibration{.files = request.calibration,
-                                    .tokens = longest_sequence(prepared, request),
-                                    .begin_of_text = prepared.look.text.begin_of_text};
+                                    .cut = {.tokens = longest_sequence(prepared, request),
+                                            .begin_of_text = prepared.look.text.begin_of_text}};
   const std::vector<Intervention> changes =
       calibrated_interventions(model, request.interventions, calibration, control);
   prepared.look.interventions = changes;
@@ -152,12 +155,28 @@ PreparedStudy prepare(const LoadedModel& model, const StudyRequest& request, con
   return prepared;
 }
 
-StudiedModel study_model(const LoadedModel& model, const StudyRequest& request, const PreparedStudy& prepared,
-                         const JobControl& control) {
+// The looks, which take most of the time.
+StudiedModel look_at_model(const LoadedModel& model, const PreparedStudy& prepared,
+                           const JobControl& control) {
   StudiedModel studied;
   studied.parameters = count_parameters(model.config()).total();
   studied.look = look(model, prepared.look, control);
+  if (prepared.second) studied.second = look(model, *prepared.second, control);
+  if (prepared.first_words) studied.first_words = look(model, *prepared.first_words, control);
+  return studied;
+}
+
+// A model, and what it is asked.
+struct AskedModel {
+  const LoadedModel& model;
+  const StudyRequest& request;
+  const PreparedStudy& prepared;
+};
+
+void add_the_rest(StudiedModel& studied, const AskedModel& asked, const JobControl& control) {
+  const auto& [model, request, prepared] = asked;
   add_contexts(studied.look, model, prepared.look.text);
+  if (prepared.second) add_contexts(*studied.second, model, prepared.second->text);
   if (prepared.prompt) {
     studied.prompt = map_prompt(model, *prepared.prompt, control);
     if (request.prompt->lens && prepared.prompt->ids.size() > 1)
@@ -165,12 +184,60 @@ StudiedModel study_model(const LoadedModel& model, const StudyRequest& request, 
   }
   if (!prepared.types.empty())
     studied.types = compare_input_types(model, {prepared.types, prepared.look.interventions}, control);
-  if (prepared.second) {
-    studied.second = look(model, *prepared.second, control);
-    add_contexts(*studied.second, model, prepared.second->text);
-  }
-  if (prepared.first_words) studied.first_words = look(model, *prepared.first_words, control);
-  return studied;
+}
+
+// What a shared look depends on besides its text. The instruction set and the version, because results are
+// the same to the last digit only for the same.
+std::string fingerprint_of(const LoadedModel& model, const StudyRequest& request) {
+  const auto checksum = [](const std::string& path) {
+    const std::optional<uint32_t> known = checksum_of_source(path);
+    return known ? fmt::format("{:08x}", *known) : path;
+  };
+  std::string all = fmt::format("{} {} {} {}", build_info().version, name_of(model.engine().isa().isa),
+                                weight_type_name(model.dtype()), checksum(model.path().string()));
+  for (const std::string& change : request.interventions) all += "\n" + change;
+  for (const std::string& file : request.calibration) all += "\n" + checksum(file);
+  return fmt::format("{:08x}", crc32c(all));
+}
+
+// What processes that share a study must have in common.
+JobIdentity identity_of(const LoadedModel& model, const StudyRequest& request,
+                        const PreparedStudy& prepared) {
+  const auto described = [](const std::optional<LookRequest>& look) {
+    return look ? fmt::format("{} chunks of {} tokens, crc32c {:08x}", look->text.chunks(),
+                              look->text.chunk_length, checksum_of(look->text))
+                : std::string("none");
+  };
+  const auto& prompt = request.prompt;
+  const std::optional<uint32_t> weights = checksum_of_source(model.path().string());
+  return {
+      {"the version of sluice", std::string(build_info().version)},
+      {"the number of models", std::to_string(request.models.size())},
+      {"the type of weights", std::string(weight_type_name(model.dtype()))},
+      {"the instruction set", std::string(name_of(model.engine().isa().isa))},
+      {"the model", weights ? fmt::format("crc32 {:08x}", *weights) : model.path().string()},
+      {"the text", described(prepared.look)},
+      {"what is changed", fmt::format("{}", fmt::join(request.interventions, "; "))},
+      {"the calibration text", fmt::format("{}", fmt::join(request.calibration, " "))},
+      {"the key", std::to_string(request.key)},
+      {"the prompt", prepared.prompt ? fmt::format("{}", fmt::join(prepared.prompt->ids, " ")) : "none"},
+      {"how the prompt is drawn", prompt ? fmt::format("heads {}, lens {}", prompt->map_heads, prompt->lens)
+                                         : std::string("not at all")},
+      {"the types of text", fmt::format("{} of {} tokens", prepared.types.size(), request.type_length)},
+      {"the second text", described(prepared.second)},
+      {"the first words", described(prepared.first_words)}};
+}
+
+// Lets other processes do some of it.
+void share_looks(PreparedStudy& prepared, const PieceFolder& folder, size_t number,
+                 const std::string& fingerprint) {
+  const auto share = [&](LookRequest& look, const char* text) {
+    look.sharing = {
+        .folder = folder, .name = fmt::format("model-{}/{}", number, text), .fingerprint = fingerprint};
+  };
+  share(prepared.look, "text");
+  if (prepared.second) share(*prepared.second, "second");
+  if (prepared.first_words) share(*prepared.first_words, "first-words");
 }
 
 void check_same_text(const Study& study, const LookRequest& next, const std::string& path) {
@@ -180,45 +247,43 @@ void check_same_text(const Study& study, const LookRequest& next, const std::str
                    .hint = "a paired comparison needs models with the same tokenizer"});
 }
 
-// Of each gate position.
-nlohmann::ordered_json agreement_json(const StudiedModel& model) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (size_t i = 0; i < model.look.gates.size(); ++i)
-    json[std::string(model.look.gates[i].position)] =
-        to_json(agreement(model.look.gates[i], model.second->gates[i]));
-  return json;
+// This process's part in a study.
+struct StudyPart {
+  const PieceFolder* folder = nullptr;  // none: it is alone
+  bool collects = true;
+};
+
+Study study_all(Engine& engine, const StudyRequest& request, const StudyPart& part,
+                const JobControl& control) {
+  Study study{.interventions = request.interventions};
+  const std::vector<std::string> names = names_of_models(request.models);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const LoadedModel model(engine, request.models[i], request.options, control);
+    PreparedStudy prepared = prepare(model, request, control);
+    if (request.text == TextMatch::Same) check_same_text(study, prepared.look, request.models[i]);
+    if (part.folder != nullptr) {
+      part.folder->join(fmt::format("model-{}", i), identity_of(model, request, prepared));
+      share_looks(prepared, *part.folder, i, fingerprint_of(model, request));
+    }
+    study.models.push_back(look_at_model(model, prepared, control));
+    study.models.back().name = names[i];
+    if (part.collects) add_the_rest(study.models.back(), {model, request, prepared}, control);
+  }
+  return study;
 }
 
 }  // namespace
 
 Study study_models(Engine& engine, const StudyRequest& request, const JobControl& control) {
   check_readable(request);
-  Study study{.interventions = request.interventions};
-  const std::vector<std::string> names = names_of_models(request.models);
-  for (size_t i = 0; i < names.size(); ++i) {
-    const LoadedModel model(engine, request.models[i], request.options, control);
-    const PreparedStudy prepared = prepare(model, request, control);
-    if (request.text == TextMatch::Same) check_same_text(study, prepared.look, request.models[i]);
-    study.models.push_back(study_model(model, request, prepared, control));
-    study.models.back().name = names[i];
-  }
-  return study;
-}
-
-nlohmann::ordered_json to_json(const Study& study) {
-  nlohmann::ordered_json models = nlohmann::ordered_json::array();
-  for (const StudiedModel& model : study.models) {
-    nlohmann::ordered_json json = {{"name", model.name}, {"parameters", model.parameters}};
-    json.update(to_json(model.look));
-    if (!model.prompt.ids.empty()) json["prompt"] = to_json(model.prompt);
-    if (model.lens) json["lens"] = to_json(*model.lens);
-    if (model.types) json["input_types"] = to_json(*model.types);
-    if (model.second) json["second_text"] = to_json(*model.second);
-    if (model.second) json["texts_agree"] = agreement_json(model);
-    if (model.first_words) json["first_words"] = to_json(*model.first_words);
-    models.push_back(std::move(json));
-  }
-  return {{"interventions", study.interventions}, {"models", std::move(models)}};
+  if (!request.sharing.joins) return study_all(engine, request, {}, control);
+  const PieceFolder folder =
+      open_pieces(request.out, request.sharing.job,
+                  {.kind = "a study", .hint = "--join goes on with it", .can_be_joined_anyhow = false});
+  std::optional<Study> study = collect<Study>(folder, request.sharing.job, [&](bool collects) {
+    return study_all(engine, request, {.folder = &folder, .collects = collects}, control);
+  });
+  return study ? *std::move(study) : Study{.is_elsewhere = true};
 }
 
 }  // namespace sluice

@@ -45,6 +45,9 @@ struct StudyRequest {
 
   std::optional<TextSource> second = {};  // another kind of text to look at beside the first
   ChunkOptions second_chunks = {};
+
+  std::filesystem::path out = {};  // where processes that share the work meet
+  WorkSharing sharing = {};        // the looks are shared; the rest, which is little, one process does
 };
 
 struct StudiedModel {
@@ -61,6 +64,7 @@ struct StudiedModel {
 struct Study {
   std::vector<StudiedModel> models = {};
   std::vector<std::string> interventions = {};  // that the models were looked at under
+  bool is_elsewhere = false;                    // another process collects the results; there are none here
 };
 
 // One after the other, never two in memory; all texts are read before a model runs. A usage error if standard

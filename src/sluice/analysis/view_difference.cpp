@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "sluice/analysis/moments.h"
+#include "sluice/analysis/weighted_difference.h"
+#include "sluice/ops/softmax.h"
 
 namespace sluice {
 namespace {
@@ -15,15 +17,6 @@ std::string why_not_comparable(const ViewedModel& a, const ViewedModel& b) {
   const uint32_t first = a.model.tokenizer_fingerprint(), second = b.model.tokenizer_fingerprint();
   if (first != 0 && second != 0 && first != second) return "the models have different tokenizers";
   return a.view.ids == b.view.ids ? "" : "the prompts have different tokens";
-}
-
-double divergence_of(std::span<const float> from, std::span<const float> to) {
-  double sum = 0;
-  for (size_t i = 0; i < from.size(); ++i) {
-    const double p = std::exp(static_cast<double>(from[i]));
-    if (p > 0) sum += p * (static_cast<double>(from[i]) - to[i]);
-  }
-  return std::max(sum, 0.0);  // below 0 by rounding alone
 }
 
 std::span<const float> row_of(const Tensor& matrix, int64_t row) {
@@ -68,11 +61,13 @@ ViewDifference compare_views(const ViewedModel& a, const ViewedModel& b, size_t 
     control.stop_if_cancelled();
     rows.end = std::min(rows.begin + ViewPredictions::kRows, length);
     const Tensor p = first.log_probabilities(rows), q = second.log_probabilities(rows);
+    const Tensor weights = softmax(a.model.context(), Var(p)).value();
     // Of large vocabularies this takes as long as the logits.
     a.model.engine().threads().each(rows.size(), [&](int64_t i) {
       const auto at = static_cast<size_t>(rows.begin + i);
       const std::span<const float> from = row_of(p, i), to = row_of(q, i);
-      difference.kl[at] = divergence_of(from, to);
+      // Below 0 by rounding alone.
+      difference.kl[at] = std::max(weighted_difference(row_of(weights, i), from, to), 0.0);
       tops[at] = {rows.begin + i, top_of(from), top_of(to)};
     });
     if (rows.end == length)

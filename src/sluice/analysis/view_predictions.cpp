@@ -12,17 +12,8 @@
 namespace sluice {
 namespace {
 
-// Logits to ln of probabilities, in place.
-void normalise_rows(const Tensor& logits, const Threads& threads) {
-  const auto columns = static_cast<size_t>(logits.cols());
-  threads.each(logits.rows(), [&](int64_t index) {
-    const std::span<float> row(logits.data<float>() + index * logits.cols(), columns);
-    const double largest = *std::ranges::max_element(row);
-    double sum = 0;
-    for (const float logit : row) sum += std::exp(logit - largest);
-    const double log_sum = largest + std::log(sum);
-    for (float& logit : row) logit = static_cast<float>(logit - log_sum);
-  });
+void normalise_rows(const Context& context, const Tensor& logits) {
+  normalise_logits(context, logits, std::vector<TokenId>(static_cast<size_t>(logits.rows())));
 }
 
 Tensor some_rows(Engine& engine, const Tensor& matrix, Range rows) {
@@ -35,7 +26,26 @@ Tensor some_rows(Engine& engine, const Tensor& matrix, Range rows) {
 
 }  // namespace
 
+std::vector<float> normalise_logits(const Context& context, const Tensor& logits,
+                                    std::span<const TokenId> targets) {
+  std::vector<float> losses(targets.size()), log_sums(targets.size());
+  const CrossEntropyForward<float> args{.logits = logits.data<float>(),
+                                        .targets = targets.data(),
+                                        .vocabulary = logits.cols(),
+                                        .loss = losses.data(),
+                                        .log_sum_exp = log_sums.data()};
+  context.run(context.kernels<float>().cross_entropy_forward, args, logits.rows(), args.vocabulary);
+  context.threads().split(logits.rows(), 1, [&](Range rows) {
+    for (int64_t r = rows.begin; r < rows.end; ++r) {
+      float* row = logits.data<float>() + r * logits.cols();
+      for (int64_t i = 0; i < logits.cols(); ++i) row[i] -= log_sums[static_cast<size_t>(r)];
+    }
+  });
+  return losses;
+}
+
 Tensor ViewPredictions::log_probabilities(Range rows) const {
+  if (view_.log_probabilities.defined()) return some_rows(model_.engine(), view_.log_probabilities, rows);
   Intervener intervener(view_.interventions);
   const bool changed = intervener.wants({TapName::kNoLayer, points::kLogits});
   const Context context = model_.context(changed ? &intervener : nullptr, packing_);
@@ -44,7 +54,7 @@ Tensor ViewPredictions::log_probabilities(Range rows) const {
   const Tensor hidden = changed ? view_.hidden : some_rows(model_.engine(), view_.hidden, rows);
   Tensor logits = model_.decoder().logits(context, Var(hidden)).value();
   if (changed) logits = some_rows(model_.engine(), logits, rows);
-  normalise_rows(logits, model_.engine().threads());
+  normalise_rows(context, logits);
   return logits;
 }
 
@@ -53,7 +63,7 @@ Tensor lens_log_probabilities(const LoadedModel& model, const Tensor& stream, Ra
   const Decoder& decoder = model.decoder();
   const Var piece(some_rows(model.engine(), stream, rows));
   Tensor logits = decoder.logits(context, decoder.finish(context, piece)).value();
-  normalise_rows(logits, model.engine().threads());
+  normalise_rows(context, logits);
   return logits;
 }
 

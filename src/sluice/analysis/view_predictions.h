@@ -9,6 +9,10 @@
 
 namespace sluice {
 
+// Logits [N, V] to ln of probabilities, in place; returns −ln of each row's target.
+std::vector<float> normalise_logits(const Context& context, const Tensor& logits,
+                                    std::span<const TokenId> targets);
+
 class ViewPredictions {
  public:
   // Both must outlive it.

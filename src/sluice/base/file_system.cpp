@@ -1,6 +1,7 @@
 #include "sluice/base/file_system.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -64,6 +65,11 @@ void check_can_create(const fs::path& directory) {
     throw system_failure(directory, "cannot create", std::make_error_code(std::errc::not_a_directory));
   if (::access(above.c_str(), W_OK | X_OK) != 0)
     throw system_failure(directory, "cannot create", last_system_error());
+  // Some say that they can be written and take nothing, as /proc does. The name is one that nobody waits for.
+  const fs::path trial = above / temporary_name();
+  if (::mkdir(trial.c_str(), 0777) != 0)
+    throw system_failure(directory, "cannot create", last_system_error());
+  fs::remove(trial, error);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "sluice/cli/ablation_options.h"
 
-#include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include "sluice/analysis/model_names.h"
 #include "sluice/base/error.h"
@@ -10,19 +8,6 @@
 
 namespace sluice::cli {
 namespace {
-
-constexpr int64_t kLayersWithHeads = 3;  // the seeds': those that matter most
-
-std::vector<std::string> words_of(const std::string& list, const std::string& option) {
-  std::vector<std::string> words;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    words.push_back(list.substr(at, comma - at));
-    if (words.back().empty()) throw usage_error({.where = option, .what = "an empty word", .got = list});
-    at = comma + 1;
-  }
-  return words;
-}
 
 double positive(std::string_view text, const std::string& option) {
   double value = 0;
@@ -33,98 +18,7 @@ double positive(std::string_view text, const std::string& option) {
                      .got = std::string(text)});
 }
 
-bool names_file(const std::string& plan) {
-  std::error_code error;
-  return plan.find('/') != std::string::npos || plan.ends_with(".json") ||
-         std::filesystem::is_regular_file(plan, error);
-}
-
 }  // namespace
-
-void PlanOptions::declare(Options& options) {
-  options.text(
-      {.name = "--plan",
-       .value = "WORDS|FILE",
-       .text = "What is broken: seeds (all gates, ten constants, each layer open, each head closed in "
-               "the three layers that matter most), all, or some of global, constants, layers, heads, "
-               "cumulative, positions, depth, controls, with commas between; or a file as "
-               "--print-plan writes it (default: seeds)"},
-      plan);
-  options.text({.name = "--layers",
-                .value = "SET",
-                .text = "Layers of the groups layers, cumulative and controls (default: all)"},
-               layers);
-  options.text({.name = "--heads",
-                .value = "SET|top",
-                .text = "Layers whose heads are closed one at a time; top: the three that matter most"},
-               heads);
-  options.text({.name = "--actions",
-                .value = "WORDS",
-                .text = "What is done to each layer: open, closed, mean, shuffled, inverted (default: all of "
-                        "them; seeds: open)"},
-               actions);
-  options.integer({.name = "--draws",
-                   .value = "N",
-                   .text = "Draws of every shuffle (default: 5)",
-                   .low = 1,
-                   .high = 1000},
-                  draws);
-}
-
-const char* PlanOptions::given() const {
-  if (!plan.empty()) return "--plan";
-  return given_beside_plan();
-}
-
-const char* PlanOptions::given_beside_plan() const {
-  const std::pair<const char*, bool> others[] = {{"--layers", !layers.empty()},
-                                                 {"--heads", !heads.empty()},
-                                                 {"--actions", !actions.empty()},
-                                                 {"--draws", draws.has_value()}};
-  for (const auto& [name, is_given] : others)
-    if (is_given) return name;
-  return nullptr;
-}
-
-void PlanOptions::apply(AblationRequest& request) const {
-  PlanRequest& planned = request.plan;
-  if (names_file(plan)) {
-    if (const char* name = given_beside_plan())
-      throw usage_error({.where = name, .what = "does not go with a plan's file, which says all of it"});
-    request.plan_file = plan;
-    return;
-  }
-  planned.groups.clear();
-  for (const std::string& word : words_of(plan.empty() ? "seeds" : plan, "--plan")) {
-    if (word == "seeds") {
-      planned.groups.insert(planned.groups.end(), {"global", "constants", "layers"});
-      planned.layer_actions = {"open"};
-      planned.layers_with_heads = kLayersWithHeads;
-    } else if (word == "all") {
-      planned.groups.assign(std::begin(kPlanGroups), std::end(kPlanGroups));
-    } else {
-      planned.groups.push_back(word);
-    }
-  }
-  if (!actions.empty()) planned.layer_actions = words_of(actions, "--actions");
-  if (!layers.empty()) planned.layers = IndexSet::parse(layers);
-  planned.draws = draws.value_or(planned.draws);
-  if (heads == "top") {
-    planned.layers_with_heads = kLayersWithHeads;
-    std::erase(planned.groups, "heads");
-  }
-  if (!heads.empty() && heads != "top") {
-    planned.layers_with_heads = 0;
-    planned.groups.emplace_back("heads");
-    planned.head_layers = IndexSet::parse(heads);
-  }
-  // All heads are there already: nothing is left to be added for the layers that matter most.
-  if (std::ranges::find(planned.groups, "heads") != planned.groups.end()) planned.layers_with_heads = 0;
-  const bool with_layers = std::ranges::find(planned.groups, "layers") != planned.groups.end();
-  if (planned.layers_with_heads > 0 && !with_layers)
-    throw usage_error(
-        {.where = "--heads top", .what = "needs the group layers, which says what matters most"});
-}
 
 void AblationOptions::declare(Options& options) {
   options.arguments({.name = "MODEL", .value = "", .text = "Directories of models, or of runs"},

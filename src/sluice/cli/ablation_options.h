@@ -10,7 +10,7 @@ namespace sluice::cli {
 
 // Which runs there are: --plan, --layers, --heads, --actions, --draws.
 struct PlanOptions {
-  std::string plan, layers, heads, actions;
+  std::optional<std::string> plan, layers, heads, actions;
   std::optional<std::int64_t> draws;
 
   void declare(Options& options);
@@ -21,6 +21,9 @@ struct PlanOptions {
 
  private:
   const char* given_beside_plan() const;  // a plan's file says all of it
+  void apply_words(PlanRequest& planned) const;
+  void apply_actions(PlanRequest& planned) const;
+  void apply_heads(PlanRequest& planned) const;
 };
 
 struct AblationOptions {

@@ -7,6 +7,7 @@
 #include "sluice/bench/moe.h"
 #include "sluice/bench/neighbour.h"
 #include "sluice/bench/peaks.h"
+#include "sluice/bench/rank_cost.h"
 #include "sluice/bench/scale.h"
 #include "sluice/bench/table.h"
 #include "sluice/bench/tokenizer.h"
@@ -65,10 +66,10 @@ bench::ScaleRequest scale_request(const BenchOptions& options, const Session& se
 
 void run(const BenchOptions& options, const Session& session) {
   check(options, session.options);
-  if (session.ranks.size() > 1 && options.what != "scale") {
+  if (session.ranks.size() > 1 && options.what != "scale" && options.what != "ranks") {
     throw usage_error({.where = session.launch.by,
                        .what = fmt::format("bench {} runs in one process", options.what),
-                       .hint = "bench scale takes several"});
+                       .hint = "bench scale and bench ranks take several"});
   }
   const JobControl control = job_control(session);
   Engine engine(session.options.engine());
@@ -95,6 +96,11 @@ void run(const BenchOptions& options, const Session& session) {
   if (what == "scale") {
     return print_result(
         session, bench::measure_scale(engine, session.ranks, scale_request(options, session), control));
+  }
+  if (what == "ranks") {
+    return print_result(session,
+                        bench::measure_rank_cost(engine, session.ranks,
+                                                 {config(bench::reproduction_config), repetitions}, control));
   }
   if (what == "tokenizer") {
     return print_result(session,
@@ -138,7 +144,8 @@ Command bench_command() {
           "tokens. neighbour takes steps alone and beside a process that keeps one core busy, in turns, "
           "and tells how much slower the latter are. scale, under mpirun, takes steps on 1, 2, 4, ... of the "
           "ranks, the same batch on all (strong) and as large a one on each (weak), fits a model of the "
-          "messages between them, and predicts steps on other networks. moe runs 64 experts, 8 for each of "
+          "messages between them, and predicts steps on other networks. ranks takes steps on all ranks and "
+          "in one process with their threads, in turns. moe runs 64 experts, 8 for each of "
           "512 tokens, in turns with one dense product of as many operations. ablate breaks a model in "
           "the ways of a plan, all gates, constants, layers and heads, once with runs that share what they "
           "have in common and once with each run on its own. explore asks an explorer on this machine for "

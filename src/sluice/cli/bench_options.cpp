@@ -36,6 +36,7 @@ const std::vector<Part> kParts = {
     {"train", "whole steps", {Takes::Config, Takes::Repeat}},
     {"neighbour", "training beside a busy process", {Takes::Config, Takes::Repeat}},
     {"scale", "training on several ranks", {Takes::Config, Takes::Repeat, Takes::Network}},
+    {"ranks", "several ranks beside one process with their threads", {Takes::Config, Takes::Repeat}},
     {"tokenizer", "encoding text", {Takes::Model, Takes::Repeat, Takes::Data}}};
 
 const Part& part_of(const BenchOptions& options) {
@@ -74,10 +75,10 @@ void declare(Options& options, BenchOptions& target) {
   options.argument(
       {.name = "MODEL",
        .value = "",
-       .text =
-           "A model directory, or a run's; for tokenizer its file; for train, scale and neighbour a run's "
-           "configuration (default: the 51M reproduction, 8 x 512 tokens, and for neighbour a tiny "
-           "model, 16 x 128)"},
+       .text = "A model directory, or a run's; for tokenizer its file; for train, scale, ranks and neighbour "
+               "a run's "
+               "configuration (default: the 51M reproduction, 8 x 512 tokens, and for neighbour a tiny "
+               "model, 16 x 128)"},
       Presence::Optional, target.model);
   options.integer(
       {.name = "--tokens",

@@ -35,6 +35,8 @@ void run(const GatesOptions& options, const Session& session) {
   }
   Engine engine(session.options.engine());
   const Study study = study_models(engine, request, job_control(session));
+  if (study.is_elsewhere)
+    return session.log.info("all sequences have been looked at; another process has the result");
   finish_study(options.study,
                {.report = gates_report(study, header_of(options, engine, session)),
                 .result = to_json(study),
@@ -46,6 +48,7 @@ Action declare_gates(Options& options) {
   auto target = std::make_shared<GatesOptions>();
   target->study.declare(options);
   target->study.declare_prompt(options);
+  target->study.declare_join(options);
   target->types.declare(options);
   options.flag("--lens", target->lens,
                "Also what each layer would predict for the prompt, and how far opening its gates moves that");
@@ -74,11 +77,13 @@ Command gates_command() {
               "first "
               "token against the others, positions, channels, types of text, what goes with an open gate, "
               "and the "
-              "tokens that open and close each head. Intervals are bootstraps over sequences.",
+              "tokens that open and close each head. Intervals are bootstraps over sequences. mpirun or "
+              "srun shares the sequences out over processes; what one that dies had begun, another takes up.",
           .examples = {"sluice gates path/to/model --data wiki.txt --samples 200 --out look",
                        "sluice gates headwise elementwise --data wiki.txt --second code.txt --out look",
                        "sluice gates run --held-out --json"},
           .dtype = model_dtype(),
+          .processes = Processes::Pieces,
           .declare = declare_gates};
 }
 

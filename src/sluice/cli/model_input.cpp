@@ -68,7 +68,7 @@ void InterventionOptions::declare(Options& options) {
 
 std::vector<Intervention> InterventionOptions::interventions(const LoadedModel& model, int64_t tokens,
                                                              const Session& session) const {
-  return calibrated_interventions(model, texts, {.files = calibration, .tokens = tokens},
+  return calibrated_interventions(model, texts, {.files = calibration, .cut = {.tokens = tokens}},
                                   job_control(session));
 }
 

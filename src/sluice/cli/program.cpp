@@ -11,6 +11,7 @@
 #include "sluice/base/suggest.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
+#include "sluice/dist/fingerprint.h"
 #include "sluice/dist/mpi/mpi_ranks.h"
 
 namespace sluice::cli {
@@ -69,13 +70,17 @@ void join(Group& group, const DeclaredCommand& declared, Log& errors) {
     throw usage_error(
         {.where = group.launch.by,
          .what = fmt::format("{} runs in one process", declared.command.name),
-         .hint = "train and bench scale take several together, sweep and ablate share out their work"});
+         .hint =
+             "train, bench scale and bench ranks take several together, sweep, ablate and gates share out "
+             "their work"});
   }
   if (declared.common->threads == 0) {
     const auto cores = static_cast<int>(std::thread::hardware_concurrency());
     declared.common->threads = threads_per_process(group.launch, usable_cores(), cores);
   }
-  if (declared.command.processes == Processes::Ranks) group.ranks = start_mpi(group.launch, errors);
+  if (declared.command.processes != Processes::Ranks) return;
+  group.ranks = start_mpi(group.launch, errors);
+  check_same_version(*group.ranks);
 }
 
 struct Streams {

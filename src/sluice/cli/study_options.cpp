@@ -42,6 +42,12 @@ void StudyOptions::declare_prompt(Options& options) {
                prompt.text);
 }
 
+void StudyOptions::declare_join(Options& options) {
+  options.flag("--join", join,
+               "Share the sequences with other processes, which are started with the same options at any "
+               "time and on any machine that sees --out");
+}
+
 ReportHeader StudyOptions::header(const Engine& engine, const Session& session) const {
   ReportHeader header = report_header(engine, session.command_line);
   for (const std::string& model : models) header.sources.push_back(report_source("model", model));
@@ -52,7 +58,11 @@ ReportHeader StudyOptions::header(const Engine& engine, const Session& session) 
 }
 
 StudyRequest StudyOptions::request(const std::string& command, const Session& session) const {
-  if (!out.empty()) check_can_fill(out);
+  const bool shares = join || session.launch.size > 1;
+  if (shares && out.empty())
+    throw usage_error(
+        {.where = "--out", .what = "needed by processes that share their work: they meet there"});
+  if (!out.empty() && !shares) check_can_fill(out);
   return {
       .models = models,
       .options = {.dtype = weight_type(session), .tokenizer = tokenizer, .nonfinite = weights.nonfinite()},
@@ -61,7 +71,9 @@ StudyRequest StudyOptions::request(const std::string& command, const Session& se
       .interventions = interventions.texts,
       .calibration = interventions.calibration,
       .key = key.value_or(0),
-      .prompt = prompt};
+      .prompt = prompt,
+      .out = out,
+      .sharing = {.joins = shares, .job = join ? "" : session.launch.job}};
 }
 
 void finish_study(const StudyOptions& options, const StudyOutput& output, const Session& session) {

@@ -15,6 +15,7 @@ namespace sluice::cli {
 struct StudyOptions {
   std::vector<std::string> models;
   std::string tokenizer, out;
+  bool join = false;
   StudyRequest::Prompt prompt;
   std::optional<std::int64_t> key;
   NonFiniteOption weights;
@@ -24,6 +25,7 @@ struct StudyOptions {
 
   void declare(Options& options);
   void declare_prompt(Options& options);  // of those that show one
+  void declare_join(Options& options);    // of those that several processes can share
 
   // How the report was made: from which models and which text.
   ReportHeader header(const Engine& engine, const Session& session) const;

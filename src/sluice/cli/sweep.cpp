@@ -1,9 +1,9 @@
-#include "sluice/ablate/sweep_table.h"
 #include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/training_options.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/experiment/sweep_table.h"
 #include "sluice/report/report_header.h"
 #include "sluice/report/sweep_report.h"
 

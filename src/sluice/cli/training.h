@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "sluice/ablate/sweep.h"
 #include "sluice/cli/command.h"
 #include "sluice/cli/progress.h"
+#include "sluice/experiment/sweep.h"
 #include "sluice/train/training.h"
 
 namespace sluice::cli {

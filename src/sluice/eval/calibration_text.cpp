@@ -5,39 +5,51 @@
 #include <algorithm>
 
 #include "sluice/base/error.h"
-#include "sluice/eval/text_source.h"
 
 namespace sluice {
 namespace {
 
-void check_long_enough(std::span<const std::vector<TokenId>> sequences, int64_t tokens) {
-  const auto shortest = std::ranges::min(sequences, {}, [](const auto& ids) { return ids.size(); }).size();
-  if (std::ssize(sequences.front()) >= tokens && static_cast<int64_t>(shortest) >= tokens) return;
-  throw bad_input({.where = "--calibration",
-                   .what = "too short for a shuffle, which takes another sequence's values",
-                   .expected = fmt::format("at least {} tokens", tokens),
-                   .got = std::to_string(shortest)});
-}
+// Means settle within a few thousand tokens.
+constexpr int64_t kMostCalibrationSequences = 16;
 
-}  // namespace
-
-std::vector<std::vector<TokenId>> read_calibration(const LoadedModel& model, const CalibrationText& text,
-                                                   const JobControl& control) {
+ChunkedText read_files(const LoadedModel& model, const CalibrationText& text, const JobControl& control) {
   if (std::ranges::find(text.files, "-") != text.files.end()) {
     throw usage_error(
         {.where = "--calibration", .what = "cannot be standard input", .hint = "every model reads it anew"});
   }
-  const ChunkOptions options{.length = std::max<int64_t>(text.tokens, 2),
-                             .at_most = text.sequences,
-                             .begin_of_text = text.begin_of_text};
   try {
-    const ChunkedText chunked = read_chunks(model, DataFiles{.paths = text.files}, options, control);
-    std::vector<std::vector<TokenId>> sequences;
-    for (int64_t i = 0; i < chunked.chunks(); ++i) sequences.push_back(chunked.chunk(i).ids);
-    return sequences;
+    return read_calibration(model, DataFiles{.paths = text.files}, text.cut, control);
   } catch (const Error& error) {
     throw error.inside("--calibration");
   }
+}
+
+}  // namespace
+
+ChunkedText read_calibration(const LoadedModel& model, const TextSource& source, const CalibrationCut& cut,
+                             const JobControl& control) {
+  return read_chunks(model, source,
+                     {.length = std::max<int64_t>(cut.tokens, 1) + 1,
+                      .at_most = kMostCalibrationSequences,
+                      .begin_of_text = cut.begin_of_text},
+                     control);
+}
+
+std::vector<std::vector<TokenId>> fed_sequences(const ChunkedText& text) {
+  std::vector<std::vector<TokenId>> sequences;
+  for (int64_t i = 0; i < text.chunks(); ++i) {
+    sequences.push_back(text.chunk(i).ids);
+    sequences.back().pop_back();
+  }
+  return sequences;
+}
+
+void check_long_enough(const ChunkedText& calibration, const CalibrationCut& cut, const std::string& where) {
+  if (calibration.chunk_length > cut.tokens) return;
+  throw bad_input({.where = where,
+                   .what = "too short for a shuffle, which takes another sequence's values",
+                   .expected = fmt::format("at least {} tokens", cut.tokens + 1),
+                   .got = std::to_string(calibration.chunk_length)});
 }
 
 std::shared_ptr<const Calibration> calibration_for(const LoadedModel& model,
@@ -49,9 +61,10 @@ std::shared_ptr<const Calibration> calibration_for(const LoadedModel& model,
     return {};
   }
   if (text.files.empty()) check_calibrated(interventions);
-  const std::vector<std::vector<TokenId>> sequences = read_calibration(model, text, control);
+  const ChunkedText chunked = read_files(model, text, control);
   if (std::ranges::any_of(interventions, &Intervention::needs_donors))
-    check_long_enough(sequences, text.tokens);
+    check_long_enough(chunked, text.cut, "--calibration " + text.files.front());
+  const std::vector<std::vector<TokenId>> sequences = fed_sequences(chunked);
   const Context context = model.context(nullptr, Packing::Keep);
   return calibrate(context, model.decoder(), {.interventions = interventions, .sequences = sequences},
                    control);

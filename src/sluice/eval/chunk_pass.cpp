@@ -11,9 +11,11 @@ namespace sluice {
 void for_each_chunk(const LoadedModel& model, const ChunkJob& job,
                     const std::function<void(const ChunkPass&)>& sink) {
   const ChunkedText& text = job.text;
-  warn_beyond_positions(model.config(), "a chunk feeds", text.chunk_length - 1, job.control);
+  const auto [first, last] = job.chunks.value_or(Range{0, text.chunks()});
+  // Once for all parts of a text.
+  if (first == 0) warn_beyond_positions(model.config(), "a chunk feeds", text.chunk_length - 1, job.control);
   const Context context = model.context(job.probe, text.chunks() > 1 ? Packing::Keep : Packing::Once);
-  for (int64_t i = 0; i < text.chunks(); ++i) {
+  for (int64_t i = first; i < last; ++i) {
     job.control.stop_if_cancelled();
     job.control.report("chunks", i, text.chunks());
     if (job.begin) job.begin(i);
@@ -27,7 +29,7 @@ void for_each_chunk(const LoadedModel& model, const ChunkJob& job,
     }
     sink({.index = i, .chunk = chunk, .inputs = inputs, .losses = losses, .nll = nll});
   }
-  job.control.report("chunks", text.chunks(), text.chunks());
+  job.control.report("chunks", last, text.chunks());
 }
 
 }  // namespace sluice

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "sluice/base/job_control.h"
+#include "sluice/base/threads.h"
 #include "sluice/eval/perplexity.h"
 #include "sluice/infer/loaded_model.h"
 
@@ -20,6 +22,7 @@ struct ChunkPass {
 
 struct ChunkJob {
   const ChunkedText& text;
+  std::optional<Range> chunks = {};  // none: all
   Probe* probe = nullptr;
   std::function<void(int64_t)> begin = {};  // called with the number of a chunk before its pass
   const JobControl& control;

@@ -75,9 +75,9 @@ Evaluation evaluate_model(Engine& engine, const ModelEvaluationRequest& request,
     const LoadedModel model(engine, request.model, options, job);
     if (chunked.text.tokens.empty())
       chunked.text = read_chunks(model, request.source, request.chunks, control);
-    const CalibrationText calibration{.files = request.calibration,
-                                      .tokens = chunked.text.chunk_length - 1,
-                                      .begin_of_text = chunked.text.begin_of_text};
+    const CalibrationText calibration{
+        .files = request.calibration,
+        .cut = {.tokens = chunked.text.chunk_length - 1, .begin_of_text = chunked.text.begin_of_text}};
     chunked.interventions = calibrated_interventions(model, request.interventions, calibration, job);
     return evaluate(model, chunked, job);
   };

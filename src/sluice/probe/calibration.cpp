@@ -35,17 +35,11 @@ double Calibration::overall_mean(std::string_view point) const {
   return sum / count;
 }
 
-int64_t Calibration::donor_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [place, tap] : taps_)
-    for (const Tensor& donor : tap.donors) bytes += donor.count() * static_cast<int64_t>(sizeof(float));
-  return bytes;
-}
-
 // Looks and changes nothing.
 class CalibrationCollector : public Probe {
  public:
-  explicit CalibrationCollector(const CalibrationRequest& request) : request_(request) {}
+  CalibrationCollector(const CalibrationRequest& request, int64_t layers)
+      : request_(request), layers_(layers) {}
 
   bool wants(const TapName& name) const override { return needs(name, &Intervention::needs_calibration); }
 
@@ -60,7 +54,7 @@ class CalibrationCollector : public Probe {
     const float* element = value.data<float>();
     for (int64_t row = 0; row < shape[0]; ++row)
       for (double& sum : tap.sums) sum += *element++;
-    if (keeps_donors_ && needs(name, &Intervention::needs_donors))
+    if (has_room(tap, value) && needs(name, &Intervention::needs_donors))
       tap.donors.push_back(value.copy(context.engine.pool()).reshaped({shape[0], tap.heads, tap.channels}));
     return value;
   }
@@ -68,13 +62,17 @@ class CalibrationCollector : public Probe {
   void end_sequence(int64_t tokens) {
     ++result_.sequences_;
     result_.tokens_ += tokens;
-    const int64_t kept = result_.sequences_, of_each = result_.donor_bytes() / kept;
-    keeps_donors_ = keeps_donors_ && kept < request_.donors && (kept + 1) * of_each <= request_.donor_bytes;
   }
 
   Calibration take() { return std::move(result_); }
 
  private:
+  bool has_room(const CalibratedTap& tap, const Tensor& next) const {
+    const int64_t kept = std::ssize(tap.donors);
+    const int64_t of_each = layers_ * next.count() * static_cast<int64_t>(sizeof(float));
+    return kept == 0 || (kept < request_.donors && (kept + 1) * of_each <= request_.donor_bytes);
+  }
+
   bool needs(const TapName& name, bool (Intervention::*kind)() const) const {
     return std::ranges::any_of(request_.interventions, [&](const Intervention& each) {
       return (each.*kind)() && each.takes_from(name);
@@ -82,14 +80,14 @@ class CalibrationCollector : public Probe {
   }
 
   const CalibrationRequest& request_;
-  bool keeps_donors_ = true;
+  int64_t layers_;
   Calibration result_;
 };
 
 std::shared_ptr<const Calibration> calibrate(const Context& context, const Decoder& decoder,
                                              const CalibrationRequest& request, const JobControl& control) {
   if (request.sequences.empty()) throw usage_error({.what = "there is no calibration text"});
-  CalibrationCollector collector(request);
+  CalibrationCollector collector(request, decoder.layers());
   const Context probed = context.with_probe(&collector);
   int64_t done = 0;
   for (const std::vector<TokenId>& ids : request.sequences) {

@@ -39,7 +39,6 @@ class Calibration {
 
   int64_t sequences() const { return sequences_; }
   int64_t tokens() const { return tokens_; }
-  int64_t donor_bytes() const;
 
  private:
   friend class CalibrationCollector;
@@ -51,7 +50,9 @@ struct CalibrationRequest {
   std::span<const Intervention> interventions;      // what they need is collected, and nothing else
   std::span<const std::vector<TokenId>> sequences;  // of the calibration text
   int64_t donors = 8;                               // sequences whose values are kept, at most
-  int64_t donor_bytes = int64_t{1} << 30;           // that they may take; one is always kept
+  // That they may take if all layers keep them at this point, so that their number does not depend on what
+  // else is asked for. One is always kept.
+  int64_t donor_bytes = int64_t{1} << 30;
 };
 
 // One pass over each sequence. Usage error if there is none.

@@ -36,12 +36,16 @@ bool Intervener::wants(const TapName& name) const {
                              [&](const Intervention& each) { return each.tap.matches(name); });
 }
 
-void Intervener::check_effect() const {
-  for (size_t i = 0; i < interventions_.size(); ++i) {
-    if (met_[i]) continue;
-    throw usage_error({.where = fmt::format("intervention at {}", interventions_[i].tap.text()),
+void check_effect(std::span<const Intervention> interventions, const std::vector<bool>& met) {
+  for (size_t i = 0; i < interventions.size(); ++i) {
+    if (met[i]) continue;
+    throw usage_error({.where = fmt::format("intervention at {}", interventions[i].tap.text()),
                        .what = "no token of the text has such a position"});
   }
+}
+
+void Intervener::check_effect() const {
+  sluice::check_effect(interventions_, met_);
 }
 
 Tensor Intervener::visit(const Context& context, const TapName& name, const Tensor& value) {

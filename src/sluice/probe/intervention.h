@@ -70,6 +70,9 @@ bool change_rows(const Intervention& intervention, const SequenceRows& rows);
 // Usage error if one of them needs calibration text and has none.
 void check_calibrated(std::span<const Intervention> interventions);
 
+// Usage error if one of them has met no token: its positions lie beyond the text.
+void check_effect(std::span<const Intervention> interventions, const std::vector<bool>& met);
+
 // Applies interventions in their order.
 class Intervener : public Probe {
  public:
@@ -82,6 +85,7 @@ class Intervener : public Probe {
 
   // Usage error if one of them has met no token so far: its positions lie beyond the text.
   void check_effect() const;
+  const std::vector<bool>& met() const { return met_; }  // by intervention: whether it has met a token
 
   void begin_pass(const PassTokens& tokens) override;
   bool wants(const TapName& name) const override;

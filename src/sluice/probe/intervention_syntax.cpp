@@ -10,6 +10,7 @@
 #include "sluice/base/suggest.h"
 #include "sluice/nn/tap_points.h"
 #include "sluice/probe/intervention.h"
+#include "sluice/probe/tap_presence.h"
 
 namespace sluice {
 namespace {
@@ -184,18 +185,6 @@ bool has_heads(const TapPoint& point) {
          !has_experts(point);
 }
 
-// Whether a layer that the pattern means has this point at all.
-bool is_present(const TapPoint& point, const TapPattern& tap, const ModelConfig& config) {
-  if (point.axes == TapAxes::Gate) return !gates_at(point, tap, config).empty();
-  const bool shared_gate = point.axes == TapAxes::Token;
-  if (!has_experts(point) && !shared_gate) return true;
-  if (!config.moe || (shared_gate && (config.moe->shared_width == 0 || !config.moe->shared_gate)))
-    return false;
-  for (int64_t layer = 0; layer < config.layers; ++layer)
-    if (config.has_experts(layer) && tap.layers().contains(layer)) return true;
-  return false;
-}
-
 // A choice among what the tap has one of, or nothing at all, would pass for a choice and be none.
 void check_has_axes(const TapPoint& point, const TapSize& size, const std::set<std::string_view>& choices) {
   const bool experts = has_experts(point);
@@ -227,7 +216,7 @@ void check(const Intervention& intervention, const std::set<std::string_view>& c
                          .hint = point.axes == TapAxes::Experts ? "mlp.router is what experts are chosen by"
                                                                 : "attn.mixed is what attention makes"});
     }
-    if (!is_present(point, intervention.tap, config)) continue;
+    if (!has_point(point, intervention.tap, config)) continue;
     present = true;
     const TapSize size = size_of_tap(point, intervention.tap, config);
     check_has_axes(point, size, choices);
@@ -236,10 +225,7 @@ void check(const Intervention& intervention, const std::set<std::string_view>& c
     check_index(fmt::format("expert of {}", point.name), intervention.experts, size.experts);
   }
   if (present) return;
-  const bool gate = std::ranges::any_of(points::kAll, [&](const TapPoint& point) {
-    return point.axes == TapAxes::Gate && intervention.tap.matches_point(point);
-  });
-  throw usage_error({.what = gate ? "the model has no gate there" : "the model has no experts there"});
+  throw usage_error({.what = missing_point(intervention.tap)});
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/probe/patch.h"
-#include "sluice/probe/tap_pattern.h"
+#include "sluice/probe/tap_presence.h"
 
 namespace sluice {
 namespace {
@@ -19,13 +19,6 @@ int64_t patched_heads(const TapPoint& point, const ModelConfig& config) {
       return config.sizes().gated_heads(gate.position);
   }
   return 0;
-}
-
-bool has_point(const TapPoint& point, int64_t layer, const ModelConfig& config) {
-  if (point.axes != TapAxes::Gate) return true;
-  return std::ranges::any_of(config.gates, [&](const GateSpec& gate) {
-    return gate.position->tap.name == point.name && gate.in_layer(layer);
-  });
 }
 
 // Layers of the model that a pattern means and that have the point.
@@ -51,7 +44,7 @@ Error nothing_to_patch(const TapPattern& pattern) {
     return usage_error({.where = where,
                         .what = fmt::format("{} can only be read", fitting->name),
                         .hint = "attn.mixed is what attention makes"});
-  return usage_error({.where = where, .what = "the model has no gate there"});
+  return usage_error({.where = where, .what = missing_point(pattern)});
 }
 
 void check_layers(const TapPattern& pattern, const ModelConfig& config) {

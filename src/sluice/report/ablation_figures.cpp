@@ -16,9 +16,6 @@
 namespace sluice {
 namespace {
 
-constexpr const char* kNllLabel = "change of nll (nats per token)";
-constexpr const char* kWhiskers = "Whiskers: 95 % intervals, bootstrap over pairs of chunks.";
-
 // "all but the name" where there is one text alone.
 std::string text_name(const AblatedModel& model, const AblatedText& text) {
   return model.texts.size() == 1 ? "" : text.name;
@@ -49,13 +46,6 @@ double number_of(const std::string& text) {
   return value;
 }
 
-// "mlp.out" of "layer 3 closed / mlp.out"; a random one is "random".
-std::string kind_of_control(const PlannedRun& run) {
-  const size_t slash = run.name.find(" / ");
-  const std::string kind = slash == std::string::npos ? run.action : run.name.substr(slash + 3);
-  return kind.substr(0, kind.find(':'));
-}
-
 }  // namespace
 
 void add_bar(BarGroup& group, const Estimate& figure) {
@@ -64,13 +54,25 @@ void add_bar(BarGroup& group, const Estimate& figure) {
   group.high.push_back(figure.ci95 ? figure.ci95->high : kNoValue);
 }
 
-std::string counted(const AblatedModel& model) {
-  std::string words = model.name + ":";
-  for (const AblatedText& text : model.texts)
-    words += fmt::format(" {} of {} chunks of {} tokens of {};", text.base_by_chunk.size(), text.chunks,
-                         text.chunk_length, text.name);
-  words.back() = '.';
-  return words;
+std::string counted(const AblatedModel& model, const AblatedText& text, const std::vector<size_t>& runs) {
+  int64_t least = text.chunks, most = 0;
+  const auto count = [&](size_t run) {
+    least = std::min(least, text.effects[run].chunks);
+    most = std::max(most, text.effects[run].chunks);
+  };
+  for (const size_t run : runs) count(run);
+  for (size_t run = 0; runs.empty() && run < text.effects.size(); ++run) count(run);
+  return fmt::format("{}: {}{} of {} chunks of {} tokens of {}.", model.name,
+                     least < most ? fmt::format("{} to ", least) : "", most, text.chunks, text.chunk_length,
+                     text.name);
+}
+
+std::vector<std::string> counted(const AblatedModel& model, const std::vector<size_t>& runs,
+                                 const char* further) {
+  std::vector<std::string> caption;
+  for (const AblatedText& text : model.texts) caption.push_back(counted(model, text, runs));
+  if (further[0] != '\0') caption.emplace_back(further);
+  return caption;
 }
 
 std::string layers_stem(const AblatedModel& model, const std::string& action) {
@@ -104,7 +106,7 @@ std::optional<ReportFigure> constants_figure(const AblatedModel& model) {
   return ReportFigure{
       named_for(model, "progressive_gate_sweep"),
       figure_of(panel_of(std::move(chart), 640, 400),
-                {counted(model), "Bands: 95 % intervals of the ratio to the unbroken model."}),
+                counted(model, runs, "Bands: 95 % intervals of the ratio to the unbroken model.")),
       "Perplexity with a constant in the place of every gate.", named_for(model, "runs")};
 }
 
@@ -113,30 +115,30 @@ std::optional<ReportFigure> layers_figure(const AblatedModel& model, const std::
   BarChart chart{
       .title = fmt::format("each layer {}", action), .x = {.label = "layer"}, .y = {.label = kNllLabel}};
   for (const AblatedText& text : model.texts) {
-    // Draws of a shuffle are averaged; their bars have the whiskers of the first.
-    std::map<int64_t, std::vector<const RunEffect*>> effects;
+    std::map<int64_t, std::vector<size_t>> draws;
     for (const size_t run : runs_of(model, "layers", action))
-      effects[*model.plan.runs[run].layer].push_back(&text.effects[run]);
+      if (model.plan.runs[run].layer) draws[*model.plan.runs[run].layer].push_back(run);
     BarGroup& group = chart.groups.emplace_back(BarGroup{.name = text_name(model, text)});
     chart.x.names.clear();
-    for (const auto& [layer, draws] : effects) {
+    for (const auto& [layer, runs] : draws) {
       chart.x.names.push_back(std::to_string(layer));
-      double sum = 0;
-      for (const RunEffect* draw : draws) sum += draw->nll.value;
-      add_bar(group, {sum / static_cast<double>(draws.size()),
-                      draws.size() == 1 ? draws.front()->nll.ci95 : std::nullopt});
+      add_bar(group, mean_of_draws(text, runs));
     }
   }
-  return ReportFigure{named_for(model, layers_stem(model, action).c_str()),
-                      figure_of(panel_of(std::move(chart)), {counted(model), kWhiskers}),
-                      fmt::format("What it does to have one layer {}.", action), named_for(model, "layers")};
+  return ReportFigure{
+      named_for(model, layers_stem(model, action).c_str()),
+      figure_of(panel_of(std::move(chart)), counted(model, runs_of(model, "layers", action), kWhiskers)),
+      fmt::format("What it does to have one layer {}.", action), named_for(model, "layers")};
 }
 
 std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::string& action) {
   std::vector<HeatMap> maps;
+  std::vector<std::string> caption;
   for (const AblatedText& text : model.texts) {
     const EffectProfile profile = effect_profile(model, text, "heads", action);
     if (profile.is_empty()) return {};
+    caption.push_back(fmt::format("{}: the {} chunks of {} tokens of {} that all heads have seen.",
+                                  model.name, profile.chunks, text.chunk_length, text.name));
     std::set<int64_t> layers;
     for (const PlaceEffect& place : profile.places) layers.insert(place.layer);
     HeatMap map{.title = text_name(model, text),
@@ -154,47 +156,12 @@ std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::s
     }
     maps.push_back(std::move(map));
   }
-  Panels panels{.columns = 1, .caption = {counted(model), "On the chunks that all heads have seen."}};
+  Panels panels{.columns = 1, .caption = std::move(caption)};
   for (HeatMap& map : maps) panels.panels.push_back(panel_of(std::move(map)));
   const std::string stem = action == "closed" || action == "zeroed" ? "head_ablation_top_layers"
                                                                     : "head_ablation_top_layers_" + action;
   return ReportFigure{named_for(model, stem.c_str()), figure_of(std::move(panels)),
                       fmt::format("What it does to have one head {}.", action), named_for(model, "heads")};
-}
-
-std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action,
-                                            const StoppingRule& rule) {
-  const AblatedText& text = model.texts.front();
-  std::map<int64_t, size_t> layers;  // to a place on the axis
-  std::vector<std::string> kinds;
-  std::map<std::pair<std::string, int64_t>, Estimate> effects;
-  const std::string itself = model.gated ? "gate" : "attention";
-  for (const ControlPair& pair : control_pairs(model, text, rule)) {
-    const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
-    if (run.action != action || !run.layer) continue;
-    layers[*run.layer];
-    const std::string kind = kind_of_control(control);
-    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
-    effects[{itself, *run.layer}] = text.effects[pair.run].nll;
-    effects[{kind, *run.layer}] = text.effects[pair.control].nll;
-  }
-  if (layers.empty()) return {};
-  kinds.insert(kinds.begin(), itself);
-  BarChart chart{.title = fmt::format("layers {}, and the same done to other tensors", action),
-                 .x = {.label = "layer"},
-                 .y = {.label = kNllLabel}};
-  for (const auto& [layer, place] : layers) chart.x.names.push_back(std::to_string(layer));
-  for (const std::string& kind : kinds) {
-    BarGroup& group = chart.groups.emplace_back(BarGroup{.name = kind});
-    for (const auto& [layer, place] : layers) {
-      const auto found = effects.find({kind, layer});
-      add_bar(group, found == effects.end() ? Estimate{.value = kNoValue} : found->second);
-    }
-  }
-  const std::string stem = "controls_" + action;
-  return ReportFigure{named_for(model, stem.c_str()),
-                      figure_of(panel_of(std::move(chart)), {counted(model), kWhiskers}),
-                      "Is it the gate, or would anything broken do the same?", named_for(model, "controls")};
 }
 
 std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
@@ -205,11 +172,12 @@ std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
     std::map<std::string, Series> lines;
     for (const size_t run : runs_of(model, "cumulative")) {
       const PlannedRun& planned = model.plan.runs[run];
-      const bool heads = planned.name.find("heads") != std::string::npos;
+      const bool heads = planned.name.starts_with("first ");  // "first 4 heads closed"
+      const double count = heads ? number_of(planned.name.substr(6)) : kNoValue;
       Series& line =
           lines[fmt::format("{} {} {}", heads ? "heads" : "layers", planned.action, text_name(model, text))];
       const Estimate& nll = text.effects[run].nll;
-      line.x.push_back(static_cast<double>(line.x.size() + 1));
+      line.x.push_back(std::isfinite(count) ? count : static_cast<double>(line.x.size() + 1));
       line.y.push_back(nll.value);
       line.low.push_back(nll.ci95 ? nll.ci95->low : kNoValue);
       line.high.push_back(nll.ci95 ? nll.ci95->high : kNoValue);
@@ -222,22 +190,27 @@ std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
     }
   }
   if (chart.series.empty()) return {};
-  return ReportFigure{named_for(model, "cumulative"),
-                      figure_of(panel_of(std::move(chart), 640, 380), {counted(model)}),
-                      "The first layer, the first two, and so on.", named_for(model, "runs")};
+  return ReportFigure{
+      named_for(model, "cumulative"),
+      figure_of(panel_of(std::move(chart), 640, 380), counted(model, runs_of(model, "cumulative"))),
+      "The first layer, the first two, and so on; heads in the order of what closing each does.",
+      named_for(model, "runs")};
 }
 
 std::optional<ReportFigure> parts_figure(const AblatedModel& model) {
-  Panels panels{.columns = 2, .caption = {counted(model), kWhiskers}};
+  Panels panels{.columns = 2};
+  std::vector<size_t> all;
   for (const char* group : {"depth", "positions", "global"}) {
     const std::vector<size_t> runs = runs_of(model, group);
     if (runs.empty()) continue;
+    all.insert(all.end(), runs.begin(), runs.end());
     BarChart chart = run_bars(model, runs, &RunEffect::nll);
     chart.title = group;
     chart.y.label = kNllLabel;
     panels.panels.push_back(panel_of(std::move(chart)));
   }
   if (panels.panels.empty()) return {};
+  panels.caption = counted(model, all, kWhiskers);
   return ReportFigure{named_for(model, "parts"), figure_of(std::move(panels)),
                       "All of it, thirds of the depth, and the first token against the others.",
                       named_for(model, "runs")};
@@ -253,50 +226,10 @@ std::optional<ReportFigure> signs_figure(const AblatedModel& model) {
   BarChart sizes = run_bars(model, runs, &RunEffect::activation);
   sizes.title = "largest activation, mean over layers";
   sizes.y.label = "change of the largest |block output|";
-  Panels panels{.columns = 1, .caption = {counted(model), kWhiskers}};
+  Panels panels{.columns = 1, .caption = counted(model, runs, kWhiskers)};
   panels.panels = {panel_of(std::move(sinks)), panel_of(std::move(sizes))};
   return ReportFigure{named_for(model, "sink_and_activation"), figure_of(std::move(panels)),
                       "Does breaking bring the sink back?", named_for(model, "runs")};
-}
-
-ReportFigure sensitivity_figure(const AblatedModel& model, const LayerSensitivity& layers) {
-  ScatterGroup points{.x = layers.closed, .y = layers.nll};
-  for (const int64_t layer : layers.layers) points.labels.push_back(std::to_string(layer));
-  Scatter chart{.title = fmt::format("layers {}: effect against how closed they are", layers.action),
-                .x = {.label = "share of gates below 0.1"},
-                .y = {.label = kNllLabel},
-                .groups = {std::move(points)},
-                .marginals = Marginals::None};
-  const Association& all = layers.statistics.all;
-  if (std::isfinite(all.slope)) chart.fit = FitLine{all.intercept, all.slope, "least squares"};
-  const std::string stem = "sensitivity_" + layers.action;
-  return {named_for(model, stem.c_str()), figure_of(panel_of(std::move(chart)), {counted(model)}),
-          "Does a layer's sparsity predict how much breaking it hurts?", named_for(model, stem.c_str())};
-}
-
-std::optional<ReportFigure> shares_figure(const AblationResult& result) {
-  BarChart chart{.title = "share of each layer in the damage",
-                 .x = {.label = "layer"},
-                 .y = {.label = "share of the change of perplexity", .at_least = kUnitExtent}};
-  int64_t layers = 0;
-  for (const AblatedModel& model : result.models) layers = std::max(layers, model.layers);
-  for (const AblatedModel& model : result.models) {
-    const std::string action = model.gated ? "closed" : "zeroed";
-    const EffectProfile profile = effect_profile(model, model.texts.front(), "layers", action);
-    if (profile.is_empty()) continue;
-    BarGroup group{.name = fmt::format("{}, {}", model.name, action)};
-    group.values.assign(static_cast<size_t>(layers), kNoValue);
-    for (const PlaceEffect& place : profile.places)
-      group.values[static_cast<size_t>(place.layer)] = place.ppl_share;
-    chart.groups.push_back(std::move(group));
-  }
-  if (chart.groups.empty()) return {};
-  for (int64_t i = 0; i < layers; ++i) chart.x.names.push_back(std::to_string(i));
-  return ReportFigure{
-      "damage_shares",
-      figure_of(panel_of(std::move(chart)), {"Gated: gates closed. Without a "
-                                             "gate: attention's output zeroed. One layer at a time."}),
-      "Models beside each other: which layers carry the damage.", "damage_shares"};
 }
 
 }  // namespace sluice

@@ -13,19 +13,28 @@ namespace sluice {
 std::optional<ReportFigure> constants_figure(const AblatedModel& model);
 std::optional<ReportFigure> layers_figure(const AblatedModel& model, const std::string& action);
 std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::string& action);
-std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action,
-                                            const StoppingRule& rule);
+std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action);
 std::optional<ReportFigure> cumulative_figure(const AblatedModel& model);
 std::optional<ReportFigure> parts_figure(const AblatedModel& model);      // thirds of the depth, positions
 std::optional<ReportFigure> signs_figure(const AblatedModel& model);      // sink and largest activation
 std::optional<ReportFigure> estimates_figure(const AblatedModel& model);  // beside what was measured
 std::optional<ReportFigure> estimated_heads_figure(const AblatedModel& model);  // of a model with estimates
 ReportFigure estimated_ranking_figure(const AblatedModel& model);               // of one, too
-ReportFigure sensitivity_figure(const AblatedModel& model, const LayerSensitivity& layers);
+// Of one action on all texts.
+ReportFigure sensitivity_figure(const AblatedModel& model, const std::vector<LayerSensitivity>& texts);
 std::optional<ReportFigure> shares_figure(const AblationResult& result);
 
-// What captions begin with: the model and n.
-std::string counted(const AblatedModel& model);
+// What captions begin with: the model and n, which is the chunks that these runs have seen. No runs: all.
+std::string counted(const AblatedModel& model, const AblatedText& text, const std::vector<size_t>& runs = {});
+
+// A line of it for every text, and one more if there is more to say.
+std::vector<std::string> counted(const AblatedModel& model, const std::vector<size_t>& runs = {},
+                                 const char* further = "");
+
+inline constexpr const char* kNllLabel = "change of nll (nats per token)";
+inline constexpr const char* kWhiskers =
+    "Each bar is on the chunks that its run has seen. Whiskers: 95 % intervals, bootstrap over pairs of "
+    "chunks.";
 
 // A bar with its interval.
 void add_bar(BarGroup& group, const Estimate& figure);

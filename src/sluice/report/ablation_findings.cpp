@@ -56,6 +56,20 @@ VerdictCounts count_verdicts(const AblatedModel& model, const AblatedText& text,
   return counts;
 }
 
+// "10 worse, 0 better ..."; of a shuffle it says that these are draws, of which a layer has several.
+std::string verdict_words(const AblatedModel& model, const AblatedText& text, std::string_view group,
+                          const EffectProfile& profile) {
+  const VerdictCounts counts = count_verdicts(model, text, group, profile.action);
+  const int64_t draws = profile.is_empty() ? 1 : profile.places.front().draws;
+  if (draws == 1) return counts.words();
+  return fmt::format("of {} draws, {} of each, {}", std::ssize(profile.places) * draws, draws,
+                     counts.words());
+}
+
+std::string common_words(const EffectProfile& profile) {
+  return fmt::format("on the {} chunks that all of them have", profile.chunks);
+}
+
 // The worst places, on the chunks that all of them have.
 std::string worst_words(const EffectProfile& profile, size_t count) {
   std::vector<std::string> words;
@@ -64,7 +78,7 @@ std::string worst_words(const EffectProfile& profile, size_t count) {
     words.push_back(std::isfinite(place.nll) ? fmt::format("{} ({:+.3g} nats)", place_words(place), place.nll)
                                              : fmt::format("{} (beyond all numbers)", place_words(place)));
   }
-  return fmt::format("{}", fmt::join(words, ", "));
+  return fmt::format("{}, {}", fmt::join(words, ", "), common_words(profile));
 }
 
 }  // namespace
@@ -117,6 +131,8 @@ std::vector<Finding> sink_findings(const AblatedModel& model, const AblationResu
            .counted = "chunks",
            .margin = kSinkMargin,
            .limits = simultaneous_words(result.rule) +
+                     fmt::format(" The margin is {} of this probability, whatever --margin says in nats.",
+                                 kSinkMargin) +
                      " What a gate that is open from the beginning would have grown is another question."}));
     }
   }
@@ -125,21 +141,22 @@ std::vector<Finding> sink_findings(const AblatedModel& model, const AblationResu
 
 std::vector<Finding> control_findings(const AblatedModel& model, const AblationResult& result) {
   std::vector<Finding> findings;
-  const AblatedText& text = model.texts.front();
   const std::vector<int64_t> layers = layers_by_effect(model, 3);
-  for (const ControlPair& pair : control_pairs(model, text, result.rule)) {
-    const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
-    if (!run.layer || std::ranges::find(layers, *run.layer) == layers.end() || run.action == "shuffled")
-      continue;
-    findings.push_back(finding_of({.what = "the damage, in nats per token,",
-                                   .subject = fmt::format("\"{}\"", run.name),
-                                   .against = fmt::format("its control \"{}\"", control.name),
-                                   .value = pair.difference.value,
-                                   .interval = pair.sequence,
-                                   .n = pair.chunks,
-                                   .counted = "chunks",
-                                   .margin = result.rule.margin,
-                                   .limits = simultaneous_words(result.rule)}));
+  for (const AblatedText& text : model.texts) {
+    for (const ControlPair& pair : control_pairs(model, text, result.rule)) {
+      const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
+      if (!run.layer || std::ranges::find(layers, *run.layer) == layers.end() || run.action == "shuffled")
+        continue;
+      findings.push_back(finding_of({.what = "the damage, in nats per token,",
+                                     .subject = fmt::format("\"{}\" on {}", run.name, text.name),
+                                     .against = fmt::format("its control \"{}\"", control.name),
+                                     .value = pair.difference.value,
+                                     .interval = pair.sequence,
+                                     .n = pair.chunks,
+                                     .counted = "chunks",
+                                     .margin = result.rule.margin,
+                                     .limits = simultaneous_words(result.rule)}));
+    }
   }
   return findings;
 }
@@ -172,7 +189,7 @@ Paragraph layer_words(const AblatedModel& model, const std::string& action, cons
   for (const AblatedText& text : model.texts) {
     const EffectProfile profile = effect_profile(model, text, "layers", action);
     words += fmt::format("Layers {} on {}: {}. Most damage: {}. ", action, text.name,
-                         count_verdicts(model, text, "layers", action).words(), worst_words(profile, 3));
+                         verdict_words(model, text, "layers", profile), worst_words(profile, 3));
     const std::vector<PlaceEffect> order = ranked(profile);
     if (!order.empty() && std::isfinite(order.front().ppl_share))
       words += fmt::format("{} has {:.1f} % of the damage in perplexity of all layers ({:.1f} % in nats). ",
@@ -184,10 +201,11 @@ Paragraph layer_words(const AblatedModel& model, const std::string& action, cons
 
 Paragraph head_words(const AblatedModel& model, const std::string& action, const AblationResult& result) {
   std::string words;
-  for (const AblatedText& text : model.texts)
+  for (const AblatedText& text : model.texts) {
+    const EffectProfile profile = effect_profile(model, text, "heads", action);
     words += fmt::format("Heads {} on {}: {}. Most damage: {}. ", action, text.name,
-                         count_verdicts(model, text, "heads", action).words(),
-                         worst_words(effect_profile(model, text, "heads", action), 5));
+                         verdict_words(model, text, "heads", profile), worst_words(profile, 5));
+  }
   return {words +
           fmt::format("That a head does no harm when it is {} on this text within {:.3g} nats does not say "
                       "that it can be removed.",
@@ -202,8 +220,8 @@ Paragraph sensitivity_words(const LayerSensitivity& layers) {
   };
   std::vector<int64_t> outliers;
   for (const size_t i : layers.statistics.outliers) outliers.push_back(layers.layers[i]);
-  std::string words = fmt::format("How closed a layer's gates are, and what having it {} does: {}. ",
-                                  layers.action, described(layers.statistics.all));
+  std::string words = fmt::format("How closed a layer's gates are, and what having it {} does on {}: {}. ",
+                                  layers.action, layers.text, described(layers.statistics.all));
   if (outliers.empty()) return {words + "No layer stands out by Cook's distance."};
   words += fmt::format("By Cook's distance (above {:.3f}) the line hangs on layer {}. ",
                        layers.statistics.threshold, fmt::join(outliers, ", "));
@@ -216,13 +234,20 @@ std::vector<Paragraph> estimate_words(const AblatedModel& model) {
   std::vector<Paragraph> words;
   for (const EstimateComparison& comparison : compare_estimates(model)) {
     const std::optional<double> r = comparison.agreement.rank_correlation;
-    words.push_back({fmt::format(
-        "{} {} at {}, {}: rank correlation with what was measured {} over {}; mean error {:.3g} nats per "
-        "token.",
+    const bool integrated = comparison.method == EstimateMethod::Integrated;
+    std::string text = fmt::format(
+        "{} {} at {}, {}: rank correlation with what was measured {} over {} on {} chunks",
         comparison.of_heads ? "Heads" : "Layers", comparison.action, comparison.tap,
-        comparison.method == EstimateMethod::Integrated ? "integrated gradients" : "first order",
-        r ? fmt::format("{:+.3f}", *r) : "not known", comparison.agreement.count,
-        comparison.agreement.mean_error)});
+        integrated ? "integrated gradients" : "first order", r ? fmt::format("{:+.3f}", *r) : "not known",
+        comparison.agreement.count, comparison.chunks);
+    text += integrated
+                ? fmt::format(". They are shares of changing all gates together, {:+.3g} nats by estimate",
+                              comparison.all_estimated)
+                : fmt::format("; mean error {:.3g} nats per token.", comparison.agreement.mean_error.value());
+    if (integrated)
+      text += (comparison.all_exact ? fmt::format(" and {:+.3g} as measured", *comparison.all_exact) : "") +
+              "; changing one alone has another size, so what counts is their order.";
+    words.push_back({std::move(text)});
   }
   return words;
 }
@@ -230,14 +255,16 @@ std::vector<Paragraph> estimate_words(const AblatedModel& model) {
 std::vector<Paragraph> share_words(const AblationResult& result) {
   std::vector<Paragraph> words;
   for (const AblatedModel& model : result.models) {
-    const EffectProfile profile =
-        effect_profile(model, model.texts.front(), "layers", model.gated ? "closed" : "zeroed");
-    const std::vector<PlaceEffect> order = ranked(profile);
-    if (order.empty() || !std::isfinite(order.front().ppl_share)) continue;
-    words.push_back({fmt::format(
-        "{} ({}): layer {} carries {:.1f} % of the damage in perplexity, {:.1f} % in nats (unbroken {:.4g}).",
-        model.name, profile.action, order.front().layer, 100 * order.front().ppl_share,
-        100 * order.front().nll_share, model.texts.front().base.ppl)});
+    for (const AblatedText& text : model.texts) {
+      const EffectProfile profile = effect_profile(model, text, "layers", model.gated ? "closed" : "zeroed");
+      const std::vector<PlaceEffect> order = ranked(profile);
+      if (order.empty() || !std::isfinite(order.front().ppl_share)) continue;
+      words.push_back({fmt::format(
+          "{} ({}) on {}: layer {} carries {:.1f} % of the damage in perplexity, {:.1f} % in nats, {} "
+          "(unbroken {:.4g}).",
+          model.name, profile.action, text.name, order.front().layer, 100 * order.front().ppl_share,
+          100 * order.front().nll_share, common_words(profile), text.base.ppl)});
+    }
   }
   return words;
 }

@@ -42,11 +42,15 @@ Section layer_section(const AblatedModel& model, const AblationResult& result) {
   }
   section.blocks.push_back(ablated_places(model, "layers"));
   for (const std::string& action : actions_of(model.plan, "layers")) {
-    const auto layers = layer_sensitivity(model, model.texts.front(), action);
-    if (!layers || std::isnan(layers->statistics.all.p)) continue;
-    section.blocks.push_back(sensitivity_figure(model, *layers));
-    section.blocks.push_back(sensitivity_words(*layers));
-    section.blocks.push_back(sensitivity_table(*layers, named_for(model, ("sensitivity_" + action).c_str())));
+    std::vector<LayerSensitivity> texts;
+    for (const AblatedText& text : model.texts)
+      if (auto layers = layer_sensitivity(model, text, action);
+          layers && !std::isnan(layers->statistics.all.p))
+        texts.push_back(*std::move(layers));
+    if (texts.empty()) continue;
+    section.blocks.push_back(sensitivity_figure(model, texts));
+    for (const LayerSensitivity& layers : texts) section.blocks.push_back(sensitivity_words(layers));
+    section.blocks.push_back(sensitivity_table(texts, named_for(model, ("sensitivity_" + action).c_str())));
   }
   return section;
 }
@@ -64,7 +68,7 @@ Section head_section(const AblatedModel& model, const AblationResult& result) {
 Section control_section(const AblatedModel& model, const AblationResult& result) {
   Section section{.title = model.name + ": controls"};
   for (const std::string& action : actions_of(model.plan, "layers"))
-    add_figure(section, controls_figure(model, action, result.rule));
+    add_figure(section, controls_figure(model, action));
   add_blocks(section, control_findings(model, result));
   section.blocks.push_back(control_table(model, result.rule));
   return section;
@@ -83,12 +87,18 @@ Section estimate_section(const AblatedModel& model) {
   return section;
 }
 
+std::string sample_words(const BrokenSample& sample) {
+  if (!sample.text.empty()) return sample.text;
+  return sample.tokens == 0 ? "(nothing: it ends the text at once)"
+                            : fmt::format("({} tokens that stand for no text)", sample.tokens);
+}
+
 Section broken_samples_section(const AblatedModel& model) {
   Section section{.title = fmt::format("{}: what it writes", model.name)};
   section.blocks.push_back(Paragraph{fmt::format("The likeliest continuation of \"{}\".", model.prompt)});
   for (const BrokenSample& sample : model.samples)
     section.blocks.push_back(
-        Preformatted{.text = sample.text, .label = sample.run.empty() ? "unbroken" : sample.run});
+        Preformatted{.text = sample_words(sample), .label = sample.run.empty() ? "unbroken" : sample.run});
   return section;
 }
 
@@ -100,6 +110,17 @@ std::vector<std::string> warnings_of(const AblationResult& result) {
       for (const std::string& warning : text.warnings)
         if (std::ranges::find(warnings, "Warning: " + warning) == warnings.end())
           warnings.push_back("Warning: " + warning);
+  if (result.models.empty()) return warnings;
+  const std::vector<AblatedText>& first = result.models.front().texts;
+  for (const AblatedModel& model : result.models) {
+    const bool same =
+        std::ranges::equal(first, model.texts, {}, &AblatedText::checksum, &AblatedText::checksum);
+    if (same) continue;
+    warnings.push_back(fmt::format(
+        "Warning: {} sees the texts as other tokens than {}: perplexities and nats per token of one "
+        "cannot be compared with those of the other.",
+        model.name, result.models.front().name));
+  }
   return warnings;
 }
 
@@ -134,7 +155,7 @@ std::string ablation_words(const AblationResult& result) {
     for (const AblatedText& text : model.texts) {
       all += text.chunks * std::ssize(text.effects);
       runs += std::ssize(text.effects);
-      for (const RunEffect& effect : text.effects) made += effect.chunks;
+      made += evaluations_made(model, text);
     }
   if (all == 0) return "Nothing was run: effects are estimated.";
   return fmt::format(

@@ -99,8 +99,7 @@ Table ablated_models(const AblationResult& result) {
                            .format = kDamageShare}}};
   for (const AblatedModel& model : result.models) {
     for (const AblatedText& text : model.texts) {
-      int64_t seen = 0;
-      for (const RunEffect& effect : text.effects) seen += effect.chunks;
+      const int64_t seen = evaluations_made(model, text);
       const auto all = static_cast<double>(text.chunks * std::ssize(text.effects));
       table.rows.push_back({model.name, text.name, model.parameters, std::ssize(text.effects),
                             std::ssize(text.base_by_chunk), text.chunks,
@@ -172,11 +171,12 @@ Table control_table(const AblatedModel& model, const StoppingRule& rule) {
   return table;
 }
 
-Table sensitivity_table(const LayerSensitivity& layers, const std::string& name) {
+Table sensitivity_table(const std::vector<LayerSensitivity>& texts, const std::string& name) {
   Table table{.name = name,
-              .caption = fmt::format("Layers {}: Cook's distance above {:.3f} is an outlier", layers.action,
-                                     layers.statistics.threshold),
-              .columns = {{.name = "layer"},
+              .caption = fmt::format("Layers {}: Cook's distance above {:.3f} is an outlier",
+                                     texts.front().action, texts.front().statistics.threshold),
+              .columns = {word_column("text"),
+                          {.name = "layer"},
                           {.name = "nearly closed",
                            .key = "closed",
                            .note = "share of gates below 0.1",
@@ -185,11 +185,13 @@ Table sensitivity_table(const LayerSensitivity& layers, const std::string& name)
                           {.name = "leverage"},
                           {.name = "Cook's distance", .key = "cook"}},
               .view = TableView::Folded};
-  for (size_t i = 0; i < layers.layers.size(); ++i) {
-    const bool known = !layers.statistics.influence.empty();
-    table.rows.push_back({layers.layers[i], layers.closed[i], layers.nll[i],
-                          known ? TableCell(layers.statistics.influence[i].leverage) : TableCell(Missing{}),
-                          known ? TableCell(layers.statistics.influence[i].cook) : TableCell(Missing{})});
+  for (const LayerSensitivity& layers : texts) {
+    for (size_t i = 0; i < layers.layers.size(); ++i) {
+      const bool known = !layers.statistics.influence.empty();
+      table.rows.push_back({layers.text, layers.layers[i], layers.closed[i], layers.nll[i],
+                            known ? TableCell(layers.statistics.influence[i].leverage) : TableCell(Missing{}),
+                            known ? TableCell(layers.statistics.influence[i].cook) : TableCell(Missing{})});
+    }
   }
   return table;
 }
@@ -197,7 +199,10 @@ Table sensitivity_table(const LayerSensitivity& layers, const std::string& name)
 Table estimates_table(const AblatedModel& model) {
   Table table{
       .name = named_for(model, "estimates"),
-      .caption = "Estimated from gradients; measured where it was run",
+      .caption =
+          "Estimated from gradients; measured, one alone, where it was run. First order estimates "
+          "changing one alone; integrated is its share of what changing all gates together does, of another "
+          "size by construction",
       .columns = {word_column("gate"),
                   word_column("action"),
                   word_column("method"),
@@ -214,8 +219,7 @@ Table estimates_table(const AblatedModel& model) {
                             std::optional<int64_t> head) -> TableCell {
     for (const EstimateComparison& comparison : comparisons) {
       if (comparison.tap != of.tap || comparison.method != of.method ||
-          comparison.of_heads != head.has_value() ||
-          (comparison.action == "closed") != (of.action == GateAction::Close))
+          comparison.of_heads != head.has_value() || comparison.action != action_in_plan(of.action))
         continue;
       for (size_t i = 0; i < comparison.places.size(); ++i)
         if (comparison.places[i].layer == layer && comparison.places[i].head == head)

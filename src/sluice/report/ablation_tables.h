@@ -12,7 +12,7 @@ Table ablated_models(const AblationResult& result);                  // a row pe
 Table ablated_runs(const AblatedModel& model);                       // a row per run and text
 Table ablated_places(const AblatedModel& model, const char* group);  // layers or heads, on common chunks
 Table control_table(const AblatedModel& model, const StoppingRule& rule);
-Table sensitivity_table(const LayerSensitivity& layers, const std::string& name);
+Table sensitivity_table(const std::vector<LayerSensitivity>& texts, const std::string& name);
 Table estimates_table(const AblatedModel& model);
 Table shares_table(const AblationResult& result);
 

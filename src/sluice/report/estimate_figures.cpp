@@ -23,7 +23,7 @@ std::string estimated_on(const AblatedModel& model) {
 }
 
 std::string method_words(EstimateMethod method) {
-  return method == EstimateMethod::Integrated ? "integrated gradients" : "first order";
+  return method == EstimateMethod::Integrated ? "share of changing all (integrated)" : "first order";
 }
 
 std::string title_of(const ActionEstimates& estimates) {
@@ -80,16 +80,25 @@ BarChart ranking_of(const ActionEstimates& estimates) {
   return chart;
 }
 
+// What figures of integrated gradients are shares of; nothing where there are none.
+void add_shares_caption(std::vector<std::string>& caption, const AblatedModel& model) {
+  if (model.estimates->steps == 0) return;
+  caption.emplace_back(
+      "First order: of changing one alone. Integrated: its share of what changing all gates together does; "
+      "their "
+      "sum is that, and a share is not what changing one alone does.");
+}
+
 }  // namespace
 
 std::optional<ReportFigure> estimated_heads_figure(const AblatedModel& model) {
   Panels panels{.columns = 1, .caption = {estimated_on(model)}};
+  add_shares_caption(panels.caption, model);
   for (const ActionEstimates& estimates : model.estimates->estimates)
     if (heads_of_gate(estimates) > 1) panels.panels.push_back(panel_of(estimate_map(estimates)));
   if (panels.panels.empty()) return {};
   return ReportFigure{named_for(model, "estimated_heads"), figure_of(std::move(panels)),
-                      "What gradients say it would do to change one head's gate.",
-                      named_for(model, "estimates")};
+                      "What gradients say about changing heads' gates.", named_for(model, "estimates")};
 }
 
 ReportFigure estimated_ranking_figure(const AblatedModel& model) {
@@ -97,6 +106,7 @@ ReportFigure estimated_ranking_figure(const AblatedModel& model) {
                 .caption = {estimated_on(model),
                             "Whiskers: 95 % intervals over chunks, of the estimate, not "
                             "of its error."}};
+  add_shares_caption(panels.caption, model);
   for (const ActionEstimates& estimates : model.estimates->estimates)
     panels.panels.push_back(panel_of(ranking_of(estimates)));
   return {named_for(model, "estimated_ranking"), figure_of(std::move(panels)),
@@ -105,20 +115,23 @@ ReportFigure estimated_ranking_figure(const AblatedModel& model) {
 }
 
 std::optional<ReportFigure> estimates_figure(const AblatedModel& model) {
-  Panels panels{.columns = 2, .caption = {counted(model)}};
+  Panels panels{.columns = 2, .caption = {estimated_on(model)}};
+  add_shares_caption(panels.caption, model);
   for (const EstimateComparison& comparison : compare_estimates(model)) {
     ScatterGroup points{.x = comparison.estimated, .y = comparison.exact};
     for (const PlaceEffect& place : comparison.places)
       points.labels.push_back(place.head ? fmt::format("{}.{}", place.layer, *place.head)
                                          : std::to_string(place.layer));
-    panels.panels.push_back(
-        panel_of(Scatter{.title = fmt::format("{} {}, {}", comparison.of_heads ? "heads" : "layers",
-                                              comparison.action, method_words(comparison.method)),
-                         .x = {.label = "estimated change of nll"},
-                         .y = {.label = "measured"},
-                         .groups = {std::move(points)},
-                         .fit = FitLine{.intercept = 0, .slope = 1, .name = "equal"},
-                         .marginals = Marginals::None}));
+    const bool alone = comparison.method == EstimateMethod::FirstOrder;
+    Scatter scatter{.title = fmt::format("{} {}, {}", comparison.of_heads ? "heads" : "layers",
+                                         comparison.action, method_words(comparison.method)),
+                    .x = {.label = alone ? "estimated change of nll" : "share of changing all together"},
+                    .y = {.label = "measured, one alone"},
+                    .groups = {std::move(points)},
+                    .marginals = Marginals::None};
+    // Shares have another size by construction: nothing says that they should be equal.
+    if (alone) scatter.fit = FitLine{.intercept = 0, .slope = 1, .name = "equal"};
+    panels.panels.push_back(panel_of(std::move(scatter)));
   }
   if (panels.panels.empty()) return {};
   return ReportFigure{named_for(model, "estimates_against_exact"), figure_of(std::move(panels)),

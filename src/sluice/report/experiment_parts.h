@@ -1,7 +1,7 @@
 // Tables and figures of an experiment's page.
 #pragma once
 
-#include "sluice/ablate/experiment_result.h"
+#include "sluice/experiment/experiment_result.h"
 #include "sluice/report/report.h"
 
 namespace sluice {

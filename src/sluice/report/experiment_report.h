@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "sluice/ablate/experiment_runs.h"
+#include "sluice/experiment/experiment_runs.h"
 #include "sluice/report/report.h"
 
 namespace sluice {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sluice/ablate/statistics.h"
+#include "sluice/experiment/statistics.h"
 
 namespace sluice {
 

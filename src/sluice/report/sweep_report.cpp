@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sluice/ablate/sweep_table.h"
+#include "sluice/experiment/sweep_table.h"
 #include "sluice/plot/training_curves.h"
 #include "sluice/report/report_header.h"
 #include "sluice/report/write_report.h"

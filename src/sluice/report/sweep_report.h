@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <span>
 
-#include "sluice/ablate/sweep.h"
+#include "sluice/experiment/sweep.h"
 #include "sluice/report/report.h"
 #include "sluice/report/validations_table.h"
 

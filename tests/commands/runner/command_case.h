@@ -47,7 +47,7 @@ struct Case {
   int line;
   std::string title;
   bool slow = false;
-  std::vector<std::string> needed_programs = {};
+  std::vector<std::string> needed = {};
   std::vector<Step> steps = {};  // those of the file's set-up first
 };
 

@@ -30,8 +30,13 @@ class CommandTest : public testing::Test {
   CommandTest(std::string file, Case test) : file_(std::move(file)), case_(std::move(test)) {}
 
   void TestBody() override {
-    for (const std::string& program : case_.needed_programs)
-      if (!find_program(program)) GTEST_SKIP() << program << " is not installed";
+    for (const std::string& needed : case_.needed) {
+      if (needed == "mpi") {
+        if (!SLUICE_HAS_MPI) GTEST_SKIP() << "this build has no MPI";
+      } else if (!find_program(needed)) {
+        GTEST_SKIP() << needed << " is not installed";
+      }
+    }
     for (const Failure& failure : run_case(case_, kOptions))
       ADD_FAILURE_AT(file_.c_str(), failure.line) << failure.message;
   }

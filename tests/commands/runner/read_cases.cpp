@@ -78,8 +78,8 @@ class Reader {
       if (!rest.empty()) fail("expected nothing behind \"slow\"");
       current_->slow = true;
     } else {
-      current_->needed_programs = words_of(rest);
-      if (current_->needed_programs.empty()) fail("needs which program?");
+      current_->needed = words_of(rest);
+      if (current_->needed.empty()) fail("needs what?");
     }
   }
 

@@ -1,0 +1,36 @@
+#include "sluice/probe/tap_presence.h"
+
+#include <algorithm>
+
+namespace sluice {
+
+bool has_point(const TapPoint& point, int64_t layer, const ModelConfig& config) {
+  switch (point.axes) {
+    case TapAxes::Gate:
+      return std::ranges::any_of(config.gates, [&](const GateSpec& gate) {
+        return gate.position->tap.name == point.name && gate.in_layer(layer);
+      });
+    case TapAxes::Experts:
+    case TapAxes::ExpertOutputs:
+      return config.has_experts(layer);
+    case TapAxes::Token:  // the shared expert's gate
+      return config.has_experts(layer) && config.moe->shared_width > 0 && config.moe->shared_gate;
+    default:
+      return true;
+  }
+}
+
+bool has_point(const TapPoint& point, const TapPattern& pattern, const ModelConfig& config) {
+  for (int64_t layer = 0; layer < config.layers; ++layer)
+    if (pattern.layers().contains(layer) && has_point(point, layer, config)) return true;
+  return false;
+}
+
+std::string missing_point(const TapPattern& pattern) {
+  const bool gate = std::ranges::any_of(points::kAll, [&](const TapPoint& point) {
+    return point.axes == TapAxes::Gate && pattern.matches_point(point);
+  });
+  return gate ? "the model has no gate there" : "the model has no experts there";
+}
+
+}  // namespace sluice
