@@ -161,6 +161,11 @@ TEST(Plans, refuse_controls_of_nothing) {
                "plan: there are no controls of what is done to layers and heads");
 }
 
+TEST(Plans, refuse_an_order_of_heads_that_are_not_closed) {
+  EXPECT_ERROR(plan_with("first-heads"), ErrorKind::Usage,
+               "plan: first-heads orders heads by what closing each does, and none is closed");
+}
+
 TEST(Plans, find_runs_that_are_equal_under_other_names) {
   PlanRequest request{.layer_actions = {"open"}};
   request.groups = {"global", "constants", "layers", "cumulative"};

@@ -99,6 +99,15 @@ TEST_F(ExperimentFiles, compare_variants_under_each_condition) {
   EXPECT_EQ(planned[4].at, 2);
 }
 
+TEST_F(ExperimentFiles, give_named_conditions_no_place_on_a_line) {
+  nlohmann::ordered_json json = asked_at_two_sizes();
+  EXPECT_EQ(read(json).condition_axis, ConditionAxis::Values);
+  json["condition_axis"] = "names";
+  EXPECT_NE(refusal(json).find("conditions[1].at"), std::string::npos) << refusal(json);
+  json["conditions"][1].erase("at");
+  EXPECT_EQ(read(json).condition_axis, ConditionAxis::Names);
+}
+
 TEST_F(ExperimentFiles, take_what_a_gate_adds_from_the_feed_forward_part) {
   for (size_t first : {0U, 3U}) {
     const std::vector<PlannedVariant> planned = planned_variants(read(asked_at_two_sizes()));

@@ -217,9 +217,6 @@ void add_first_heads_later(AblationPlan& plan, const PlanRequest& request) {
 AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config) {
   check_request(request, config);
   AblationPlan plan = PlanWriter(request, config).write();
-  if (plan.runs.empty())
-    throw usage_error(
-        {.where = "plan", .what = "nothing to do: what was asked for has no run in this model"});
   // An ungated model may have no counterpart of what is done to layers.
   const bool ranked = std::ranges::find(plan.runs, "layers", &PlannedRun::group) != plan.runs.end();
   if (request.layers_with_heads > 0 && ranked)
@@ -230,6 +227,9 @@ AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config) {
   if (asked("first-heads")) add_first_heads_later(plan, request);
   if (asked("controls") && !may_have_controls(plan))
     throw usage_error({.where = "plan", .what = "there are no controls of what is done to layers and heads"});
+  if (plan.runs.empty())
+    throw usage_error(
+        {.where = "plan", .what = "nothing to do: what was asked for has no run in this model"});
   check_plan(plan, config);
   return plan;
 }

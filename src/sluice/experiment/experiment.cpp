@@ -13,6 +13,9 @@ constexpr Choice<ExperimentText::Kind> kTextKinds[] = {{"backcopy", ExperimentTe
                                                        {"synth", ExperimentText::Kind::Synth},
                                                        {"file", ExperimentText::Kind::File}};
 
+constexpr Choice<ConditionAxis> kConditionAxes[] = {{"values", ConditionAxis::Values},
+                                                    {"names", ConditionAxis::Names}};
+
 std::vector<std::string> texts_of(const Json& json, std::string_view key) {
   std::vector<std::string> texts;
   if (!json.contains(key)) return texts;
@@ -57,10 +60,12 @@ std::vector<ExperimentVariant> read_variants(const Json& json) {
   return variants;
 }
 
-std::vector<ExperimentCondition> read_conditions(const Json& json) {
+std::vector<ExperimentCondition> read_conditions(const Json& json, ConditionAxis axis) {
   std::vector<ExperimentCondition> conditions;
   for (const Json& each : json.array()) {
     each.allow_keys({"name", "set", "at"});
+    if (axis == ConditionAxis::Names && each.contains("at"))
+      throw each.at("at").unexpected("none: conditions that are names have no place on a line");
     conditions.push_back({read_named_changes(each), each.optional_number("at", kFinite)});
   }
   return conditions;
@@ -76,7 +81,9 @@ void read_grid(const Json& json, Experiment& experiment) {
   if (!json.contains("conditions")) return;
   if (experiment.variants.empty()) throw json.at("conditions").unexpected("variants beside conditions");
   experiment.condition = json.text("condition");
-  experiment.conditions = read_conditions(json.at("conditions"));
+  if (json.contains("condition_axis"))
+    experiment.condition_axis = json.choice("condition_axis", kConditionAxes);
+  experiment.conditions = read_conditions(json.at("conditions"), experiment.condition_axis);
 }
 
 BreakingPlan read_breaking(const Json& json) {
@@ -123,9 +130,10 @@ std::string ExperimentText::stem() const {
 
 Experiment read_experiment(const std::filesystem::path& file) {
   const Json json = Json::load(file);
-  json.allow_keys({"question", "method",   "known_before", "limits",     "text",     "run",        "set",
-                   "vary",     "variants", "condition",    "conditions", "seeds",    "first_seed", "looks",
-                   "solved",   "course",   "runs",         "tuned_by",   "breaking", "equal_loss"});
+  json.allow_keys({"question", "method",     "known_before", "limits",    "text",       "run",
+                   "set",      "vary",       "variants",     "condition", "conditions", "condition_axis",
+                   "seeds",    "first_seed", "looks",        "solved",    "course",     "runs",
+                   "tuned_by", "breaking",   "equal_loss"});
   Experiment experiment{
       .name = file.stem().string(),
       .question = json.text("question"),

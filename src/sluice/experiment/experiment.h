@@ -47,6 +47,11 @@ struct ExperimentCondition : NamedChanges {
   std::optional<double> at = {};  // its place on the axis of figures; none: the first variant's parameters
 };
 
+enum class ConditionAxis {
+  Values,  // places on a line
+  Names    // nothing lies between two of them
+};
+
 // How the trained models of an experiment are broken (experiment_breaking.h).
 struct BreakingPlan {
   std::vector<NamedChanges> interventions = {};  // changes as parse_intervention() takes them
@@ -73,6 +78,7 @@ struct Experiment {
   std::vector<ExperimentVariant> variants = {};  // the first is what the others are compared with
   std::string condition = {};                    // what the conditions are: "highest learning rate"
   std::vector<ExperimentCondition> conditions = {};
+  ConditionAxis condition_axis = ConditionAxis::Values;
   int seeds = 0;
   int first_seed = 1;
 

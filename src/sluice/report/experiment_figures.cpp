@@ -11,15 +11,30 @@
 namespace sluice {
 namespace {
 
+void add_bar(BarGroup& bars, const std::optional<MeanInterval>& mean) {
+  bars.values.push_back(mean ? mean->mean : std::nan(""));
+  bars.low.push_back(mean ? around(*mean).low : std::nan(""));
+  bars.high.push_back(mean ? around(*mean).high : std::nan(""));
+}
+
 BarChart bars_by_variant(const ExperimentResult& result, const ExperimentFigure& figure) {
   BarChart chart{.title = figure.title, .y = {.label = figure.title}, .groups = {{}}};
-  BarGroup& bars = chart.groups.front();
   for (const PlannedVariant& variant : result.variants) {
-    const auto mean = figure_over_seeds(result, variant, figure.value);
     chart.x.names.push_back(variant.point.name());
-    bars.values.push_back(mean ? mean->mean : std::nan(""));
-    bars.low.push_back(mean ? around(*mean).low : std::nan(""));
-    bars.high.push_back(mean ? around(*mean).high : std::nan(""));
+    add_bar(chart.groups.front(), figure_over_seeds(result, variant, figure.value));
+  }
+  return chart;
+}
+
+// The variants side by side for every condition.
+BarChart bars_by_condition(const ExperimentResult& result, const ExperimentFigure& figure) {
+  BarChart chart{.title = figure.title, .y = {.label = figure.title}};
+  for (const ExperimentCondition& condition : result.experiment.conditions)
+    chart.x.names.push_back(condition.name);
+  for (const ExperimentVariant& variant : result.experiment.variants) {
+    BarGroup& bars = chart.groups.emplace_back(BarGroup{.name = variant.name});
+    for (const PlannedVariant& each : result.variants)
+      if (each.variant == variant.name) add_bar(bars, figure_over_seeds(result, each, figure.value));
   }
   return chart;
 }
@@ -76,7 +91,9 @@ LineChart diverged_over_conditions(const ExperimentResult& result) {
 }  // namespace
 
 ReportFigure experiment_figure(const ExperimentResult& result) {
-  const bool has_conditions = !result.experiment.conditions.empty();
+  const Experiment& experiment = result.experiment;
+  const bool has_conditions = !experiment.conditions.empty();
+  const bool is_line = has_conditions && experiment.condition_axis == ConditionAxis::Values;
   Panels panels{
       .columns = has_conditions ? size_t{2} : size_t{3},
       .caption = {fmt::format("Means over seeds with 95 % intervals; {} runs of {:L} steps. Uniform "
@@ -84,16 +101,17 @@ ReportFigure experiment_figure(const ExperimentResult& result) {
                               result.runs.size(), result.steps, result.sink_floor)}};
   for (const ExperimentFigure& figure : measured_figures(result)) {
     if (!figure.is_compared) continue;
-    panels.panels.push_back(has_conditions ? panel_of(figure_over_conditions(result, figure))
-                                           : panel_of(bars_by_variant(result, figure)));
+    panels.panels.push_back(is_line          ? panel_of(figure_over_conditions(result, figure))
+                            : has_conditions ? panel_of(bars_by_condition(result, figure))
+                                             : panel_of(bars_by_variant(result, figure)));
   }
-  if (has_conditions) {
+  if (is_line) {
     panels.panels.push_back(panel_of(diverged_over_conditions(result)));
     panels.legend = legend_of(over_conditions(result, "").series);
   }
-  return {.stem = result.experiment.name,
+  return {.stem = experiment.name,
           .figure = figure_of(std::move(panels)),
-          .table = result.experiment.name + "-variants"};
+          .table = experiment.name + "-variants"};
 }
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/file_system.h"
@@ -14,7 +15,7 @@
 namespace sluice {
 namespace {
 
-constexpr size_t kMostSummaryFindings = 12;  // beyond, all of them stand below the tables
+constexpr size_t kMostSummaryFindings = 12;  // beyond, they are counted, and stand below the tables
 
 // A verdict only at a look that was planned: what is seen before it is a number, not an answer.
 Finding experiment_finding(const ExperimentResult& result, const PlannedVariant& variant,
@@ -45,6 +46,28 @@ std::vector<ReportBlock> experiment_findings(const ExperimentResult& result) {
       if (figure.is_compared) findings.emplace_back(experiment_finding(result, variant, figure));
   }
   return findings;
+}
+
+// "Sink: lower for a and b; higher for none; undecided for 3 others." Of more verdicts than anybody would
+// read first.
+std::vector<std::string> counted_findings(const ExperimentResult& result) {
+  std::vector<std::string> counts;
+  for (const ExperimentFigure& figure : measured_figures(result)) {
+    if (!figure.is_compared) continue;
+    std::map<Verdict, std::vector<std::string>> variants;
+    size_t compared = 0;
+    for (const PlannedVariant& variant : result.variants) {
+      if (!is_compared(result, variant)) continue;
+      ++compared;
+      variants[experiment_finding(result, variant, figure).verdict].push_back(variant.point.name());
+    }
+    std::string text = fmt::format("{}, {} comparisons:", figure.title, compared);
+    for (const Verdict verdict : {Verdict::Lower, Verdict::Higher, Verdict::Equivalent})
+      if (const auto& names = variants[verdict]; !names.empty())
+        text += fmt::format(" {} for {} ({});", name_of(verdict), names.size(), fmt::join(names, "; "));
+    counts.push_back(fmt::format("{} undecided for {}.", text, variants[Verdict::Undecided].size()));
+  }
+  return counts;
 }
 
 std::vector<ReportBlock> paragraphs(const std::vector<std::string>& texts) {
@@ -129,7 +152,9 @@ Report experiment_report(const ExperimentResult& result, ReportHeader header) {
   std::vector<ReportBlock> findings = experiment_findings(result);
   for (ReportBlock& finding : experiment_breaking_findings(result)) findings.push_back(std::move(finding));
   Section results = result_section(result);
-  auto& place = findings.size() <= kMostSummaryFindings ? report.summary : results.blocks;
+  const bool are_few = findings.size() <= kMostSummaryFindings;
+  if (!are_few) report.summary.emplace_back(BulletList{counted_findings(result)});
+  auto& place = are_few ? report.summary : results.blocks;
   place.insert(place.end(), findings.begin(), findings.end());
   report.sections.push_back(method_section(result));
   if (!experiment.known_before.empty())
