@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "sluice/analysis/look_part.h"
 #include "sluice/base/crc32c.h"
 #include "sluice/base/file.h"
+#include "sluice/probe/intervention.h"
 #include "tests/analysis/planted_model.h"
 #include "tests/base/expect_error.h"
 
@@ -78,6 +80,63 @@ TEST_F(SharedLook, takes_no_part_of_another_look) {
   const std::string before = read_text(done_file(0), kMost);
   EXPECT_EQ(looked(sharing()), looked({}));
   EXPECT_NE(read_text(done_file(0), kMost), before);
+}
+
+// What a part holds besides the sums of a dense model with a gate per head.
+struct SharedKind {
+  std::string name, model;  // below tests/golden
+  int64_t chunks = 9;       // the last part has one sequence
+  int64_t key = 0;
+  std::string change = {};
+};
+
+class SharedKinds : public testing::TestWithParam<SharedKind> {};
+
+TEST_P(SharedKinds, are_those_of_one_process) {
+  const SharedKind& kind = GetParam();
+  const TemporaryDirectory directory;
+  Engine engine({.threads = 1});
+  const LoadedModel model(engine, std::filesystem::path(SLUICE_SOURCE_DIR) / "tests/golden" / kind.model);
+  std::vector<TokenId> tokens;
+  for (int64_t i = 0; i < 9 * kind.chunks; ++i) tokens.push_back(static_cast<TokenId>((i * i + 3 * i) % 31));
+  LookRequest request{.text = cut_into_chunks(tokens, {.length = 9}, {}), .key = kind.key};
+  if (!kind.change.empty())
+    request.interventions = parse_interventions(std::vector<std::string>{kind.change}, model.config());
+  const std::string alone = to_json(look(model, request)).dump();
+  request.sharing = {.folder = PieceFolder(directory.path() / "pieces"), .name = "look", .fingerprint = "a"};
+  EXPECT_EQ(to_json(look(model, request)).dump(), alone) << "computed and read";
+  EXPECT_EQ(to_json(look(model, request)).dump(), alone) << "only read";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Looks, SharedKinds,
+    testing::Values(SharedKind{.name = "GatesPerChannel", .model = "official/tiny_gate_elementwise"},
+                    SharedKind{.name = "NoGates", .model = "official/tiny_baseline", .chunks = 5},
+                    SharedKind{.name = "Experts", .model = "moe/qwen2_moe_shared"},
+                    SharedKind{.name = "AnotherKey", .model = "official/tiny_gate_headwise", .key = 1},
+                    SharedKind{.name = "ChangeOfLastToken",
+                               .model = "official/tiny_gate_headwise",
+                               .change = "attn.gate set=1 positions=7"}),
+    [](const testing::TestParamInfo<SharedKind>& tested) { return tested.param.name; });
+
+// The checksum of a part that was tampered with is right: what it says of itself must still fit.
+TEST_F(SharedLook, refuses_parts_that_are_not_of_this_model) {
+  const auto refused = [&](const std::function<void(LookPart&)>& change) {
+    looked(sharing());
+    const std::string text = read_text(done_file(1), kMost);
+    const size_t begin = text.find('\n') + 1;
+    LookPart part = part_in(text.substr(begin), "a part");
+    change(part);
+    directory_.file("pieces/look+part-1.done", text.substr(0, begin) + bytes_of(part));
+    EXPECT_THROW(looked(sharing()), Error);
+    std::filesystem::remove(done_file(1));
+  };
+  refused([](LookPart& part) { part.sums.gates[0].layers[0].heads = 100; });
+  refused([](LookPart& part) { part.sums.gates[0].layers[1].width = 3; });
+  refused([](LookPart& part) { part.sums.gates[0].layers[0].channels[1].clear(); });
+  refused([](LookPart& part) { part.sums.gates[0].layers[0].layer = 7; });
+  refused([](LookPart& part) { part.sums.relations[0].layer = 1'000'000; });
+  refused([](LookPart& part) { part.sums.attention[0].layer = -1; });
 }
 
 TEST_F(SharedLook, refuses_a_part_that_is_damaged) {

@@ -6,20 +6,12 @@
 #include <chrono>
 #include <thread>
 
-#include "sluice/base/crc32c.h"
-
 namespace sluice {
 namespace {
 
 constexpr auto kLookAgain = std::chrono::milliseconds(20);
 // Chunks that are looked for work to do: each of them is a file to look at.
 constexpr size_t kMostAhead = 64;
-
-std::string fingerprint_of(const JobIdentity& identity) {
-  std::string all;
-  for (const Fingerprint& part : identity) all += part.what + "\n" + part.value + "\n";
-  return fmt::format("{:08x}", crc32c(all));
-}
 
 }  // namespace
 

@@ -52,19 +52,51 @@ bool fits_text(const Look& look, const ChunkedText& text) {
   return fits;
 }
 
+// Whether gates have a value for every head and channel that they say they have: what reads them trusts it.
+bool fits_itself(const GateMeasure& gate) {
+  const GateLayer& first = gate.layers.front();
+  return std::ranges::all_of(gate.layers, [&](const GateLayer& layer) {
+    const auto heads = static_cast<size_t>(layer.heads), channels = heads * static_cast<size_t>(layer.width);
+    return layer.heads == first.heads && layer.width == first.width && layer.by_head.size() == heads &&
+           layer.channels[0].size() == channels && layer.channels[1].size() == channels;
+  });
+}
+
+// Whether the layers and heads are those of the model.
+bool fits_model(const Look& look, const ModelConfig& config) {
+  const auto is_layer = [&](const auto& layer) { return layer.layer >= 0 && layer.layer < config.layers; };
+  const auto has_heads = [&](const auto& layer) { return std::ssize(layer.by_head) == config.heads; };
+  const GateMeasure* output_gate = look.output_gate();
+  const auto is_gated = [&](const GateLayerRelations& layer) {
+    return output_gate != nullptr && std::ranges::find(output_gate->layers, layer.layer, &GateLayer::layer) !=
+                                         output_gate->layers.end();
+  };
+  bool fits =
+      std::ranges::all_of(look.attention, is_layer) && std::ranges::all_of(look.attention, has_heads) &&
+      std::ranges::all_of(look.relations, has_heads) && std::ranges::all_of(look.relations, is_gated) &&
+      std::ranges::all_of(look.sparsity, is_layer) && std::ranges::all_of(look.experts, is_layer);
+  for (const GateMeasure& gate : look.gates)
+    fits = fits && std::ranges::all_of(gate.layers, is_layer) && fits_itself(gate);
+  for (const ActivationMeasure& measure : look.activations)
+    fits = fits && std::ranges::all_of(measure.layers, is_layer);
+  return fits;
+}
+
 // Whether the parts that others left make up the whole.
-void check_complete(const LookPart& total, const LookRequest& request) {
+void check_complete(const LookPart& total, const LookRequest& request, const ModelConfig& config,
+                    const Piece& first_piece) {
   const auto chunks = static_cast<size_t>(request.text.chunks());
   const auto has_all = [&](const auto& layer) { return layer.by_sequence.size() == chunks; };
   const Look& look = total.sums;
   bool complete = look.chunks.size() == chunks && total.met.size() == request.interventions.size() &&
-                  std::ranges::all_of(look.attention, has_all) && fits_text(look, request.text);
+                  std::ranges::all_of(look.attention, has_all) && fits_text(look, request.text) &&
+                  fits_model(look, config);
   for (const GateMeasure& gate : look.gates) complete = complete && std::ranges::all_of(gate.layers, has_all);
   for (const ActivationMeasure& measure : look.activations)
     complete = complete && std::ranges::all_of(measure.layers, has_all);
   if (!complete)
-    throw bad_input({.where = request.sharing->name,
-                     .what = "its parts do not make up the whole",
+    throw bad_input({.where = request.sharing->folder.note_file(first_piece).string(),
+                     .what = "this part and those after it do not make up the whole",
                      .hint = "delete them: they are done again"});
 }
 
@@ -82,9 +114,15 @@ LookPart shared_parts(const LookParts& parts, const LookRequest& request, uint32
       throw failure({.where = folder.note_file(piece).string(),
                      .what = "another process has changed it meanwhile",
                      .hint = "let it end, then begin again"});
-    add(total, part_in(*note, folder.note_file(piece).string()));
+    const std::string file = folder.note_file(piece).string();
+    const LookPart part = part_in(*note, file);
+    try {
+      add(total, part);
+    } catch (const Error& error) {
+      throw error.inside(file);
+    }
   }
-  check_complete(total, request);
+  check_complete(total, request, parts.config(), pieces.front());
   return total;
 }
 

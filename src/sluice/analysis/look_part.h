@@ -32,6 +32,8 @@ class LookParts {
  public:
   LookParts(const LoadedModel& model, const LookRequest& request);
 
+  const ModelConfig& config() const { return model_.config(); }
+
   LookPart compute(int64_t part, const JobControl& control) const;
 
  private:

@@ -13,15 +13,20 @@ void append(std::vector<Value>& total, const std::vector<Value>& part) {
   total.insert(total.end(), part.begin(), part.end());
 }
 
-// Place by place. Parts of one model have as many places each.
+// Parts of one model have as many layers, heads and channels each.
+void check_same_count(size_t before, size_t now) {
+  if (before == now) return;
+  throw bad_input({.what = "does not fit the parts before it",
+                   .expected = fmt::format("{} places", before),
+                   .got = std::to_string(now),
+                   .hint = "delete it: it is done again"});
+}
+
+// Place by place.
 template <class Value, class Add>
 void add_places(std::vector<Value>& total, const std::vector<Value>& part, const Add& add_place) {
   if (total.empty()) total.resize(part.size());
-  if (total.size() != part.size())
-    throw bad_input({.where = "a part of a look",
-                     .what = "does not fit the others",
-                     .expected = fmt::format("{} places", total.size()),
-                     .got = std::to_string(part.size())});
+  check_same_count(total.size(), part.size());
   for (size_t i = 0; i < part.size(); ++i) add_place(total[i], part[i]);
 }
 
@@ -31,8 +36,11 @@ void add_places(std::vector<Value>& total, const std::vector<Value>& part) {
 }
 
 void add_layer(GateLayer& total, const GateLayer& part) {
-  total.heads = part.heads;
-  total.width = part.width;
+  const bool is_first = total.by_sequence.empty();
+  total.heads = is_first ? part.heads : total.heads;
+  total.width = is_first ? part.width : total.width;
+  check_same_count(static_cast<size_t>(total.heads), static_cast<size_t>(part.heads));
+  check_same_count(static_cast<size_t>(total.width), static_cast<size_t>(part.width));
   total.values.add(part.values);
   total.first.add(part.first);
   total.others.add(part.others);

@@ -6,10 +6,9 @@
 
 #include "sluice/analysis/first_words.h"
 #include "sluice/analysis/model_names.h"
-#include "sluice/base/build_info.h"
-#include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/eval/calibration_text.h"
+#include "sluice/model/config_reader.h"
 #include "sluice/model/count.h"
 #include "sluice/model/model_checksum.h"
 
@@ -186,21 +185,8 @@ void add_the_rest(StudiedModel& studied, const AskedModel& asked, const JobContr
     studied.types = compare_input_types(model, {prepared.types, prepared.look.interventions}, control);
 }
 
-// What a shared look depends on besides its text. The instruction set and the version, because results are
-// the same to the last digit only for the same.
-std::string fingerprint_of(const LoadedModel& model, const StudyRequest& request) {
-  const auto checksum = [](const std::string& path) {
-    const std::optional<uint32_t> known = checksum_of_source(path);
-    return known ? fmt::format("{:08x}", *known) : path;
-  };
-  std::string all = fmt::format("{} {} {} {}", build_info().version, name_of(model.engine().isa().isa),
-                                weight_type_name(model.dtype()), checksum(model.path().string()));
-  for (const std::string& change : request.interventions) all += "\n" + change;
-  for (const std::string& file : request.calibration) all += "\n" + checksum(file);
-  return fmt::format("{:08x}", crc32c(all));
-}
-
-// What processes that share a study must have in common.
+// What processes that share a study must have in common. The instruction set and the version, because results
+// are the same to the last digit only for the same.
 JobIdentity identity_of(const LoadedModel& model, const StudyRequest& request,
                         const PreparedStudy& prepared) {
   const auto described = [](const std::optional<LookRequest>& look) {
@@ -208,17 +194,22 @@ JobIdentity identity_of(const LoadedModel& model, const StudyRequest& request,
                               look->text.chunk_length, checksum_of(look->text))
                 : std::string("none");
   };
+  const auto checksum = [](const std::string& path) {
+    const std::optional<uint32_t> known = checksum_of_source(path);
+    return known ? fmt::format("crc32 {:08x}", *known) : path;
+  };
+  std::string calibration;
+  for (const std::string& file : request.calibration) calibration += checksum(file) + " ";
   const auto& prompt = request.prompt;
-  const std::optional<uint32_t> weights = checksum_of_source(model.path().string());
   return {
-      {"the version of sluice", std::string(build_info().version)},
+      build_identity(),
       {"the number of models", std::to_string(request.models.size())},
       {"the type of weights", std::string(weight_type_name(model.dtype()))},
       {"the instruction set", std::string(name_of(model.engine().isa().isa))},
-      {"the model", weights ? fmt::format("crc32 {:08x}", *weights) : model.path().string()},
+      {"the model", checksum(model.path().string())},
       {"the text", described(prepared.look)},
       {"what is changed", fmt::format("{}", fmt::join(request.interventions, "; "))},
-      {"the calibration text", fmt::format("{}", fmt::join(request.calibration, " "))},
+      {"the calibration text", calibration},
       {"the key", std::to_string(request.key)},
       {"the prompt", prepared.prompt ? fmt::format("{}", fmt::join(prepared.prompt->ids, " ")) : "none"},
       {"how the prompt is drawn", prompt ? fmt::format("heads {}, lens {}", prompt->map_heads, prompt->lens)
@@ -262,8 +253,9 @@ Study study_all(Engine& engine, const StudyRequest& request, const StudyPart& pa
     PreparedStudy prepared = prepare(model, request, control);
     if (request.text == TextMatch::Same) check_same_text(study, prepared.look, request.models[i]);
     if (part.folder != nullptr) {
-      part.folder->join(fmt::format("model-{}", i), identity_of(model, request, prepared));
-      share_looks(prepared, *part.folder, i, fingerprint_of(model, request));
+      const JobIdentity identity = identity_of(model, request, prepared);
+      part.folder->join(fmt::format("model-{}", i), identity);
+      share_looks(prepared, *part.folder, i, fingerprint_of(identity));
     }
     study.models.push_back(look_at_model(model, prepared, control));
     study.models.back().name = names[i];
@@ -272,11 +264,19 @@ Study study_all(Engine& engine, const StudyRequest& request, const StudyPart& pa
   return study;
 }
 
+// What cannot be read must not leave a directory that belongs to it.
+void check_before_sharing(Engine& engine, const StudyRequest& request, const JobControl& control) {
+  for (const std::string& path : request.models) load_model_config(path);
+  const LoadedModel model(engine, request.models.front(), request.options, control);
+  prepare(model, request, control);
+}
+
 }  // namespace
 
 Study study_models(Engine& engine, const StudyRequest& request, const JobControl& control) {
   check_readable(request);
   if (!request.sharing.joins) return study_all(engine, request, {}, control);
+  check_before_sharing(engine, request, control);
   const PieceFolder folder =
       open_pieces(request.out, request.sharing.job,
                   {.kind = "a study", .hint = "--join goes on with it", .can_be_joined_anyhow = false});

@@ -5,7 +5,21 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sluice/base/build_info.h"
+#include "sluice/base/crc32c.h"
+
 namespace sluice {
+
+Fingerprint build_identity() {
+  const BuildInfo build = build_info();
+  return {"the build of sluice", fmt::format("{}, {}", build.version, build.compiler)};
+}
+
+std::string fingerprint_of(const JobIdentity& identity) {
+  std::string all;
+  for (const Fingerprint& part : identity) all += part.what + "\n" + part.value + "\n";
+  return fmt::format("{:08x}", crc32c(all));
+}
 
 nlohmann::ordered_json to_json(const JobIdentity& identity) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();

@@ -14,6 +14,12 @@ namespace sluice {
 // In the order in which differences are told: what decides about others comes first.
 using JobIdentity = std::vector<Fingerprint>;
 
+// The build that does a job, which begins its identity: another one may compute other digits.
+Fingerprint build_identity();
+
+// Of all of it, for the pieces of the job.
+std::string fingerprint_of(const JobIdentity& identity);
+
 nlohmann::ordered_json to_json(const JobIdentity& identity);
 
 // Bad input that says what is not as it was, in the JSON that to_json() has made.

@@ -48,8 +48,8 @@ std::vector<ReportBlock> experiment_findings(const ExperimentResult& result) {
   return findings;
 }
 
-// "Sink: lower for a and b; higher for none; undecided for 3 others." Of more verdicts than anybody would
-// read first.
+// "sink, 5 comparisons: lower for 1 (gated,1x1); undecided for 4." Of more verdicts than anybody would read
+// first.
 std::vector<std::string> counted_findings(const ExperimentResult& result) {
   std::vector<std::string> counts;
   for (const ExperimentFigure& figure : measured_figures(result)) {
@@ -61,6 +61,7 @@ std::vector<std::string> counted_findings(const ExperimentResult& result) {
       ++compared;
       variants[experiment_finding(result, variant, figure).verdict].push_back(variant.point.name());
     }
+    if (compared == 0) continue;
     std::string text = fmt::format("{}, {} comparisons:", figure.title, compared);
     for (const Verdict verdict : {Verdict::Lower, Verdict::Higher, Verdict::Equivalent})
       if (const auto& names = variants[verdict]; !names.empty())
@@ -149,13 +150,14 @@ Section result_section(const ExperimentResult& result) {
 Report experiment_report(const ExperimentResult& result, ReportHeader header) {
   const Experiment& experiment = result.experiment;
   Report report{.title = experiment.question, .header = std::move(header)};
-  std::vector<ReportBlock> findings = experiment_findings(result);
-  for (ReportBlock& finding : experiment_breaking_findings(result)) findings.push_back(std::move(finding));
   Section results = result_section(result);
+  const std::vector<ReportBlock> findings = experiment_findings(result);
   const bool are_few = findings.size() <= kMostSummaryFindings;
   if (!are_few) report.summary.emplace_back(BulletList{counted_findings(result)});
   auto& place = are_few ? report.summary : results.blocks;
   place.insert(place.end(), findings.begin(), findings.end());
+  for (ReportBlock& finding : experiment_breaking_findings(result))
+    report.summary.push_back(std::move(finding));
   report.sections.push_back(method_section(result));
   if (!experiment.known_before.empty())
     report.sections.push_back({.title = "Known before", .blocks = paragraphs(experiment.known_before)});
