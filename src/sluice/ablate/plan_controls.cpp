@@ -43,9 +43,8 @@ struct ControlPlace {
 
 // A gate on keys or queries: closed, it makes all scores equal and leaves values as they are.
 bool gates_scores(const std::optional<std::string>& gate) {
-  return std::ranges::any_of(kGatePositionRows, [&](const GatePositionRow& row) {
-    return gate && *gate == row.tap.name && row.normed_and_rotated;
-  });
+  const GatePositionRow* row = gate ? gate_row_at(*gate) : nullptr;
+  return row != nullptr && row->normed_and_rotated;
 }
 
 // Where the change is another one than the run itself, and than each other. Zeros at the input of a part are

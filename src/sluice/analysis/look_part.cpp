@@ -31,7 +31,8 @@ class LookProbe : public Probe {
     const bool key = look_.key == 0 ? name.point == points::kSink : name.point == points::kProbs;
     const bool before_gate = name.point == points::kMixed && is_scaled(name.layer);
     return key || before_gate || name.point == points::kEntropy || activation_at(name) != nullptr ||
-           position_at(name) != nullptr || name.point == points::kRouter || name.point == points::kExperts;
+           gate_row_at(name.point) != nullptr || name.point == points::kRouter ||
+           name.point == points::kExperts;
   }
 
   Tensor visit(const Context& context, const TapName& name, const Tensor& value) override {
@@ -45,7 +46,7 @@ class LookProbe : public Probe {
     if (name.point == points::kExperts) add_choices(entry_of(look_.experts, name.layer), value);
     if (ActivationMeasure* measure = activation_at(name))
       add_activations(entry_of(measure->layers, name.layer), value, sequences_);
-    if (const GatePositionRow* position = position_at(name)) add_gate(*position, name.layer, value);
+    if (const GatePositionRow* position = gate_row_at(name.point)) add_gate(*position, name.layer, value);
     return value;
   }
 
@@ -84,12 +85,6 @@ class LookProbe : public Probe {
     const auto found = std::ranges::find(look_.activations, name.point,
                                          [](const ActivationMeasure& measure) { return measure.point.name; });
     return found == look_.activations.end() ? nullptr : &*found;
-  }
-
-  static const GatePositionRow* position_at(const TapName& name) {
-    const auto* found = std::ranges::find(kGatePositionRows, name.point,
-                                          [](const GatePositionRow& row) { return row.tap.name; });
-    return found == kGatePositionRows.end() ? nullptr : found;
   }
 
   void add_attention(int64_t layer, const Tensor& probabilities) {

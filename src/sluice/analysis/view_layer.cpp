@@ -10,12 +10,6 @@ namespace {
 
 constexpr size_t kHistogramParts = 40;
 
-const GatePositionRow* gate_of(std::string_view point) {
-  const auto found =
-      std::ranges::find(kGatePositionRows, point, [](const GatePositionRow& row) { return row.tap.name; });
-  return found == kGatePositionRows.end() ? nullptr : &*found;
-}
-
 // [H, T, T] → [H, T]
 std::vector<float> received_by_head(const Tensor& probabilities, const Threads& threads) {
   const int64_t heads = probabilities.shape()[0], tokens = probabilities.shape()[1];
@@ -89,12 +83,12 @@ void measure_stream(ViewLayer& layer, const Tensor& stream) {
 
 bool LayerProbe::wants(const TapName& name) const {
   return name.point == points::kProbs || name.point == points::kSink || name.point == points::kEntropy ||
-         gate_of(name.point) != nullptr;
+         gate_row_at(name.point) != nullptr;
 }
 
 Tensor LayerProbe::visit(const Context& /*context*/, const TapName& name, const Tensor& value) {
   detail.layer = name.layer;
-  if (const GatePositionRow* row = gate_of(name.point)) {
+  if (const GatePositionRow* row = gate_row_at(name.point)) {
     detail.gates.push_back({row->name, value});
   } else if (name.point == points::kProbs) {
     detail.probabilities = value;

@@ -28,7 +28,8 @@ void remove_temporaries(const std::filesystem::path& directory);
 // Waits until a file, or the names in a directory, are on the disk. False, with errno set, if that fails.
 bool sync(const FileDescriptor& open);
 
-// A failure unless `directory` is empty, or does not exist and can be made: nothing is ever replaced.
+// A failure unless `directory` is empty, or does not exist and can be made: nothing is ever replaced. Whether
+// it can be made is tried out, with a directory of another name that is removed at once.
 void check_can_fill(const std::filesystem::path& directory);
 
 }  // namespace sluice

@@ -18,9 +18,9 @@ struct CalibrationCut {
 };
 
 // The first chunks of a calibration text. Everybody who calibrates from a text takes these, so that a change
-// has the same means and donors wherever it is made: at most 16, each as long as a chunk of the changed text,
-// which is one token longer than what is fed; or one of all tokens if there are fewer. Bad input if there is
-// nothing to read.
+// has the same means and donors wherever texts of one length are changed: at most 16, each as long as a chunk
+// of the changed text, which is one token longer than what is fed; or one of all tokens if there are fewer.
+// Bad input if there is nothing to read.
 ChunkedText read_calibration(const LoadedModel& model, const TextSource& source, const CalibrationCut& cut,
                              const JobControl& control = {});
 

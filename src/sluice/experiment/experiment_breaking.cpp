@@ -9,6 +9,7 @@
 #include "sluice/ablate/head_removal.h"
 #include "sluice/analysis/look.h"
 #include "sluice/data/held_out.h"
+#include "sluice/eval/calibration_text.h"
 #include "sluice/experiment/statistics.h"
 #include "sluice/probe/calibration.h"
 #include "sluice/train/run.h"
@@ -46,10 +47,8 @@ class BrokenModel {
         read_chunks(model_, HeldOutText{}, {.at_most = kBrokenSequences + kCalibrationSequences}, control);
     // The same shares of a text that has fewer.
     const int64_t measured = std::max<int64_t>(1, all.chunks() * 4 / 5);
-    for (int64_t i = measured; i < all.chunks(); ++i) {
-      calibration_.push_back(all.chunk(i).ids);
-      calibration_.back().pop_back();  // the last token is not seen
-    }
+    const std::vector<std::vector<TokenId>> fed = fed_sequences(all);
+    calibration_.assign(fed.begin() + measured, fed.end());
     text_ = read_chunks(model_, HeldOutText{}, {.at_most = measured}, control);
     whole_ = look_under({});
     losses_ = losses_of(whole_.chunks);

@@ -55,6 +55,13 @@ inline constexpr std::array kGatePositionRows = {
         "g5", BlockPart::Mixer, GatedTensor::Hidden, false, "gate_g5_proj", {"attn.gate_g5", TapAxes::Gate}},
 };
 
+// The row whose gate passes this tap ("attn.gate"); none if it is no gate's.
+constexpr const GatePositionRow* gate_row_at(std::string_view tap) {
+  for (const GatePositionRow& row : kGatePositionRows)
+    if (row.tap.name == tap) return &row;
+  return nullptr;
+}
+
 // A row of the table, or one of somebody's own. Two are equal if they are the same row.
 class GatePosition {
  public:
