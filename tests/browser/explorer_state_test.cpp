@@ -41,6 +41,33 @@ TEST_F(ExplorerState, goes_back_and_forward) {
       "all of it after going forward");
 }
 
+// All in one task: nothing is drawn in between, and no timer runs.
+TEST_F(ExplorerState, goes_back_one_step_however_soon) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run(
+      "document.getElementById('tab-gates').click(); document.querySelector(\"[data-token='5']\").click();"
+      "history.back();");
+  browser().wait_until(
+      "document.getElementById('view')?.dataset.view === 'gates' && !location.hash.includes('p=5') && "
+      "!document.querySelector('.strip .locked')",
+      "the gates, with no locked token");
+  browser().run("history.forward()");
+  browser().wait_until("document.querySelector('.strip .locked')?.dataset.token === '5'",
+                       "the token again, going forward");
+}
+
+// What follows a held key is one step, whose last place is the one that is gone back to.
+TEST_F(ExplorerState, keeps_the_last_place_of_a_walk_before_the_next_step) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run(
+      "for (let i = 0; i < 2; ++i) document.body.dispatchEvent(new KeyboardEvent('keydown', {key: "
+      "'ArrowDown', "
+      "bubbles: true}));"
+      "document.getElementById('tab-gates').click(); history.back();");
+  browser().wait_until("document.getElementById('view')?.dataset.view === 'attention'", "the view before");
+  EXPECT_EQ(text_of("#at-layer"), "layer 2");
+}
+
 TEST_F(ExplorerState, survives_a_reload) {
   open("m=headwise&b=baseline&v=gates&c=surprise&l=2&h=1&p=4&s=log&f=0&t=" + kPrompt);
   const std::string before = browser().run("return location.hash").get<std::string>();

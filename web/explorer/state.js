@@ -75,10 +75,10 @@ function announce(names) {
   for (const listener of listeners) listener(changed);
 }
 
-function written() {
+function written(of = state) {
   const words = new URLSearchParams();
   for (const [name, letter] of Object.entries(letters)) {
-    const value = (writers[name] ?? String)(state[name]);
+    const value = (writers[name] ?? String)(of[name]);
     if (value !== (writers[name] ?? String)(usual[name])) words.set(letter, value);
   }
   const text = words.toString();
@@ -93,22 +93,30 @@ function differing(other) {
   });
 }
 
-// The browser takes milliseconds to write a long URL, and what is shown need not wait for it. Steps stay in their order.
-let unwritten = [];
+// A step is in the history when it is shown: who goes back at once must not go back two. What only follows a moving slider or
+// a held key is written at this pace, in milliseconds, because browsers ignore more than 200 writes in ten seconds.
+const kWriteEvery = 100;
 
-function flush() {
-  for (const {how, url} of unwritten) history[how](null, '', url);
-  unwritten = [];
+let later = 0; // the timer of a URL that is not written yet
+
+function replaceNow() {
+  clearTimeout(later);
+  later = 0;
+  history.replaceState(null, '', written());
 }
 
-function write(how) {
-  const url = written();
-  if (how === 'replaceState' && unwritten.length) unwritten.at(-1).url = url;
-  else unwritten.push({how, url});
-  if (unwritten.length === 1) setTimeout(flush, kWriteAfter);
+function write(how, before) {
+  if (how === 'replaceState') {
+    later ||= setTimeout(replaceNow, kWriteEvery);
+    return;
+  }
+  if (later) {
+    clearTimeout(later);
+    later = 0;
+    history.replaceState(null, '', written(before));
+  }
+  history.pushState(null, '', written());
 }
-
-const kWriteAfter = 30; // milliseconds: behind the frame that shows it
 
 // Another walk of the same control within a second, like a drag or a held key, is the same step of the history.
 const kSameStep = 1000;
@@ -122,7 +130,7 @@ export function change(values, how = 'push') {
   const keys = changed.join();
   const now = performance.now();
   const same = keys === lastPush.keys && now - lastPush.time < kSameStep;
-  write(how === 'push' && !same ? 'pushState' : 'replaceState');
+  write(how === 'push' && !same ? 'pushState' : 'replaceState', before);
   lastPush = {keys, time: now};
   announce(changed);
 }
@@ -140,9 +148,10 @@ function read() {
 // Reads the URL now and whenever the reader goes back or forward.
 export function begin() {
   read();
-  addEventListener('pagehide', flush);
+  addEventListener('pagehide', () => later && replaceNow());
   addEventListener('popstate', () => {
-    unwritten = []; // what the reader goes back from
+    clearTimeout(later); // of the step that the reader goes back from
+    later = 0;
     lastPush = {keys: '', time: 0};
     const changed = read();
     if (changed.length) announce(changed);
