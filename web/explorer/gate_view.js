@@ -1,6 +1,6 @@
 // The view "Gates": token × head of a layer, down to the channels of an elementwise gate, the histogram, and the first token
 // against the others.
-import {element, measured, number, percent, replace, visible} from '../shared/dom.js';
+import {element, exact, measured, number, percent, replace, visible} from '../shared/dom.js';
 import {barChart, histogram} from '../shared/charts.js';
 import {svgElement, Drawing} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
@@ -47,7 +47,7 @@ class TokenMap {
     const {row, token} = this.at(event);
     setHover(token);
     showTip(event.clientX, event.clientY, [visible(this.pane.pass.tokens[token]), `token ${token}, ${this.name} ${row}`,
-      `gate ${number(this.map.values[row * this.map.columns + token], 4)}`]);
+      `gate ${exact(this.map.values[row * this.map.columns + token])}`]);
   }
 
   draw(map) {
