@@ -125,6 +125,14 @@ const notes = {
   given: (pane) => `Where token ${lookers(pane.pass.count).join(', ')} looks. Click another token to see through its eyes.`,
 };
 
+let noteShows = '';
+
+function drawNote(text) {
+  if (text === noteShows) return;
+  noteShows = text;
+  replace(find('strip-note'), text ? [element('span', {}, text), exportButtons(view)] : null);
+}
+
 async function fetchAndColour(all) {
   const panes = session.panes;
   const fetches = panes.flatMap((pane) => missing(pane, all)).map((fetch) => fetch());
@@ -143,7 +151,7 @@ async function recolour() {
   for (const pane of panes) if (pane.strip.subject !== subjectNow() || !missing(pane, false).length) colour(pane);
   drawTools();
   const pane = mainPane();
-  replace(find('strip-note'), pane ? [element('span', {}, notes[state.shade](pane)), exportButtons(view)] : null);
+  drawNote(pane ? notes[state.shade](pane) : '');
   if (!panes.length) return;
   await fetchAndColour(false);
   if (panes === session.panes) fetchForTips();
