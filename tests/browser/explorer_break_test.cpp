@@ -72,6 +72,62 @@ TEST_F(ExplorerBreak, closes_a_head_and_shows_what_that_does) {
   keep_screenshot(browser(), "break");
 }
 
+TEST_F(ExplorerBreak, lists_the_tokens_whose_likeliest_successor_is_another) {
+  open("m=headwise&v=break&x=1_all_0_0_0_closed_0.5&t=" + kPrompt);
+  wait_for_effect();
+  const json subject = {{"model", "headwise"}, {"prompt", kPrompt}};
+  json changed = subject;
+  changed["interventions"] = {"attn.gate set=0"};
+  const json flips = ask("/api/v1/compare", {{"a", subject}, {"b", changed}})["difference"]["changed"];
+  ASSERT_GT(flips.size(), 0U) << "nothing flips with this prompt: take another";
+  const json rows = browser().run(
+      "return [...document.querySelectorAll('#flips tbody tr')].map((row) => [Number(row.dataset.position), "
+      "row.cells[2].textContent, row.cells[4].textContent])");
+  ASSERT_EQ(rows.size(), flips.size());
+  const auto shown = [](const json& token) {
+    return token["id"] == 0 ? "\\x00" : token["token"].get<std::string>();
+  };
+  for (size_t i = 0; i < flips.size(); ++i) {
+    EXPECT_EQ(rows[i][0], flips[i]["position"]);
+    EXPECT_EQ(rows[i][1], shown(flips[i]["a"]));
+    EXPECT_EQ(rows[i][2], shown(flips[i]["b"]));
+  }
+}
+
+TEST_F(ExplorerBreak, saves_the_whole_effect) {
+  open("m=headwise&v=break&x=1_all_0_0_0_closed_0.5&t=" + kPrompt);
+  wait_for_effect();
+  browser().run(
+      "document.addEventListener('sluice:saved', async ({detail}) => { window.table = await "
+      "detail.blob.text(); }, {once: true});");
+  browser().click("[data-export='effect.csv']");
+  browser().wait_until("window.table", "the file");
+  const json counts = browser().run(
+      "const counts = {}; for (const line of window.table.trim().split('\\n').slice(1)) { const what = "
+      "line.split(',')[2]; counts[what] = (counts[what] ?? 0) + 1; } return counts;");
+  const json flips = browser().run("return document.querySelectorAll('#flips tbody tr').length");
+  EXPECT_EQ(counts["kl"], 11);
+  EXPECT_EQ(counts["token_surprise"], 11);
+  EXPECT_EQ(counts["head_sink"], 6);
+  EXPECT_EQ(counts["flip"], flips);
+  EXPECT_GE(counts["next"].get<int>(), 200) << "not only those on the page";
+  for (const char* figure : {"mean_kl", "agreement", "surprise", "sink"}) EXPECT_EQ(counts[figure], 1);
+}
+
+TEST_F(ExplorerBreak, marks_what_another_change_overrides) {
+  open("m=headwise&v=break&t=" + kPrompt +
+       "&x=1_head_1_0_0_closed_1~1_layer_2_0_0_scale_2~0_all_0_0_0_open_1~1_layer_1_0_0_open_1~1_head_2_1_0_"
+       "mean_"
+       "1~1_layer_2_0_0_scale_3");
+  wait_for_effect();
+  const auto why = [&](int change) { return text_of("[data-change='" + std::to_string(change) + "'] .why"); };
+  EXPECT_EQ(why(0), "Overridden by change 4, which comes later.");
+  EXPECT_EQ(why(1), "Overridden in part by change 5, which comes later.");
+  for (const int change : {2, 3, 4, 5}) EXPECT_EQ(why(change), "(not on the page)") << change;
+  browser().click("#on-3");
+  browser().wait_until("!document.querySelector(\"[data-change='0'] .why\")", "no mark any more");
+}
+
 TEST_F(ExplorerBreak, follows_the_slider) {
   open("m=headwise&v=break&x=1_all_0_0_0_constant_0.5&t=" + kPrompt);
   wait_for_effect();

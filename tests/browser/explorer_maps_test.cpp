@@ -127,6 +127,14 @@ TEST_F(ExplorerMaps, of_gates_name_heads_and_go_down_to_channels) {
       "tokens')",
       "channels of the pressed head");
   EXPECT_EQ(count(".chart svg"), 2);
+  browser().run(
+      "document.addEventListener('sluice:saved', async ({detail}) => { window.table = await "
+      "detail.blob.text(); }, {once: true});");
+  browser().click("[data-export='gates.csv']");
+  browser().wait_until("window.table", "the file");
+  EXPECT_EQ(browser().run("return window.table.trim().split('\\n').length"),
+            1 + 11 * kDeepHeads + 11 * kDeepChannels)
+      << "heads, and the channels of the one that is open";
   keep_screenshot(browser(), "gates");
 }
 

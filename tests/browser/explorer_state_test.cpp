@@ -14,7 +14,7 @@ class ExplorerState : public ExplorerPage {
     browser().run(
         "window.savedFile = null; document.addEventListener('sluice:saved', async ({detail}) => {"
         "window.savedFile = {name: detail.name, type: detail.type, size: detail.size, start: (await "
-        "detail.blob.slice(0, 4000).text())}; }, {once: true});");
+        "detail.blob.slice(0, 400000).text())}; }, {once: true});");
     browser().click("[data-export='" + file + "']");
     browser().wait_until("window.savedFile", "the file " + file);
     return browser().run("return window.savedFile");
@@ -41,6 +41,33 @@ TEST_F(ExplorerState, goes_back_and_forward) {
       "all of it after going forward");
 }
 
+// All in one task: nothing is drawn in between, and no timer runs.
+TEST_F(ExplorerState, goes_back_one_step_however_soon) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run(
+      "document.getElementById('tab-gates').click(); document.querySelector(\"[data-token='5']\").click();"
+      "history.back();");
+  browser().wait_until(
+      "document.getElementById('view')?.dataset.view === 'gates' && !location.hash.includes('p=5') && "
+      "!document.querySelector('.strip .locked')",
+      "the gates, with no locked token");
+  browser().run("history.forward()");
+  browser().wait_until("document.querySelector('.strip .locked')?.dataset.token === '5'",
+                       "the token again, going forward");
+}
+
+// What follows a held key is one step, whose last place is the one that is gone back to.
+TEST_F(ExplorerState, keeps_the_last_place_of_a_walk_before_the_next_step) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run(
+      "for (let i = 0; i < 2; ++i) document.body.dispatchEvent(new KeyboardEvent('keydown', {key: "
+      "'ArrowDown', "
+      "bubbles: true}));"
+      "document.getElementById('tab-gates').click(); history.back();");
+  browser().wait_until("document.getElementById('view')?.dataset.view === 'attention'", "the view before");
+  EXPECT_EQ(text_of("#at-layer"), "layer 2");
+}
+
 TEST_F(ExplorerState, survives_a_reload) {
   open("m=headwise&b=baseline&v=gates&c=surprise&l=2&h=1&p=4&s=log&f=0&t=" + kPrompt);
   const std::string before = browser().run("return location.hash").get<std::string>();
@@ -58,6 +85,40 @@ TEST_F(ExplorerState, takes_no_harm_from_a_strange_link) {
       kPrompt);
   EXPECT_EQ(count(".strip button"), 11);
   EXPECT_EQ(text_of("#at-layer"), "layer 2");
+}
+
+TEST_F(ExplorerState, says_what_of_a_link_cannot_be_shown) {
+  open("m=nobody&b=noone&l=9&h=9&v=nowhere&x=1_all_0_0_0_zap_1~1_layer_7_0_0_closed_1&t=" + kPrompt);
+  const std::string notes = text_of("#notes");
+  for (const char* words :
+       {"no model “nobody”", "no model “noone”", "no layer 9. This is layer 2", "no head 9. This is head 1",
+        "“nowhere” is none of attention", "“1_all_0_0_0_zap_1” is no change",
+        "A change does nothing: headwise "
+        "has no layer 7"})
+    EXPECT_NE(notes.find(words), std::string::npos) << words << " in: " << notes;
+  EXPECT_EQ(count("#tab-break .count"), 0) << "nothing is changed";
+  open("m=headwise&t=" + kPrompt);
+  EXPECT_EQ(text_of("#notes"), "");
+}
+
+TEST_F(ExplorerState, takes_an_example_for_a_link_without_a_text_also_in_an_open_tab) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run("location.hash = 'm=headwise&l=1'");
+  browser().wait_until("document.querySelectorAll('.strip button').length === 48", "the first example");
+  EXPECT_EQ(text_of("#at-layer"), "layer 1");
+}
+
+TEST_F(ExplorerState, keeps_a_prompt_empty_that_was_emptied) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run(
+      "const box = document.getElementById('prompt'); box.value = ''; box.dispatchEvent(new "
+      "Event('input'));");
+  browser().wait_until("document.querySelector('#strips .empty')", "a word about no tokens");
+  browser().reload();
+  browser().wait_until(
+      "document.getElementById('prompt')?.value === '' && "
+      "document.querySelector('#strips .empty')?.textContent.includes('No tokens yet')",
+      "no example in its place");
 }
 
 TEST_F(ExplorerState, exports_views_as_svg_png_and_csv) {

@@ -56,13 +56,15 @@ TEST_F(ExplorerTokens, tell_exact_values_on_hover) {
   browser().hover("[data-token='4']");
   browser().wait_until("!document.getElementById('tip').hidden", "values beside the pointer");
   const json view = ask("/api/v1/view", {{"model", "headwise"}, {"prompt", kPrompt}});
-  const std::string surprise =
-      browser().run("return arguments[0].toFixed(3)", {view["surprise"][4]}).get<std::string>();
+  const auto six_digits = [&](const json& value) {
+    return browser().run("return String(Number(arguments[0].toPrecision(6)))", {value}).get<std::string>();
+  };
+  const std::string surprise = six_digits(view["surprise"][4]);
   const std::string tip = text_of("#tip");
   EXPECT_NE(tip.find("surprise " + surprise), std::string::npos) << tip;
   const json shown =
       browser().run("return Number(document.querySelector(\"[data-token='4']\").dataset.shown)");
-  const std::string gate = browser().run("return arguments[0].toFixed(4)", {shown}).get<std::string>();
+  const std::string gate = six_digits(shown);
   EXPECT_NE(tip.find("gate " + gate + " (layer 1, head 1)"), std::string::npos) << tip;
   EXPECT_NE(tip.find("attention received"), std::string::npos);
 }

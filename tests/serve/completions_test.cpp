@@ -118,6 +118,8 @@ TEST_F(Completions, take_no_more_than_the_page_may_ask_for) {
   EXPECT_NE(blamed({{"prompt", ""}}).find("at least one token"), std::string::npos);
   EXPECT_NE(blamed({{"prompt", json::array()}}).find("at least one token"), std::string::npos);
   EXPECT_NE(blamed({{"prompt", {"a", "b"}}}).find("one at a time"), std::string::npos);
+  EXPECT_NE(blamed({{"prompt", json::array({json::array({"a"})})}}).find("prompt"), std::string::npos)
+      << "a list of one, not a list of lists of one";
   const std::vector<std::string> changes(65, "attn.gate scale=1");
   EXPECT_NE(blamed({{"interventions", changes}}).find("at most 64 interventions"), std::string::npos);
 }

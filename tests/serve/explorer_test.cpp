@@ -67,6 +67,12 @@ struct MapAnswer {
     std::memcpy(&bits, values.data() + 2 * index, 2);
     return to_float(F16{bits});
   }
+
+  float single(size_t index) const {
+    float value = 0;
+    std::memcpy(&value, values.data() + sizeof value * index, sizeof value);
+    return value;
+  }
 };
 
 MapAnswer parse_map(const ClientResponse& response) {
@@ -150,6 +156,12 @@ TEST_F(ExplorerApi, shows_what_a_trace_shows) {
     const float* probabilities = values.attn.data<float>() + (1 * 2 + 1) * tokens * tokens;
     for (int64_t i = 0; i < tokens * tokens; ++i)
       ASSERT_NEAR(map.half(static_cast<size_t>(i)), probabilities[i], 1e-3);
+    wanted["type"] = "f32";
+    const MapAnswer exact = parse_map(explorer_->client().post("/api/v1/map", wanted));
+    EXPECT_EQ(exact.header["type"], "f32");
+    ASSERT_EQ(exact.values.size(), static_cast<size_t>(tokens * tokens) * sizeof(float));
+    for (int64_t i = 0; i < tokens * tokens; ++i)
+      ASSERT_EQ(exact.single(static_cast<size_t>(i)), probabilities[i]) << "all digits";
     for (int64_t i = 0; i < tokens; ++i) sink += probabilities[i * tokens] / static_cast<double>(tokens);
     EXPECT_NEAR(view["layers"][1]["attention"]["sink"][1], sink, 1e-6);
     // Gates, which a trace has after the intervention as well.

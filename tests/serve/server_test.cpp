@@ -1,4 +1,5 @@
 #include "sluice/serve/server.h"
+#include "sluice/serve/listener.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -242,6 +243,17 @@ TEST(Server, tells_clients_of_one_address_apart_by_the_name_they_give) {
   EXPECT_EQ(client_named(""), unnamed);
   EXPECT_EQ(client_named("a b"), unnamed);
   EXPECT_EQ(client_named(std::string(65, 'a')), unnamed);
+}
+
+// Otherwise a client would get more turns by connecting from more of the addresses that are its own.
+TEST(Server, takes_addresses_that_one_client_can_choose_among_for_one) {
+  EXPECT_EQ(network_of("127.0.0.1"), network_of("127.200.3.4"));
+  EXPECT_EQ(network_of("127.0.0.1"), network_of("::1"));
+  EXPECT_EQ(network_of("127.0.0.1"), network_of("::ffff:127.0.0.2"));
+  EXPECT_EQ(network_of("2001:db8:1:2::5"), network_of("2001:db8:1:2:ffff::1"));
+  EXPECT_NE(network_of("2001:db8:1:2::5"), network_of("2001:db8:1:3::5"));
+  EXPECT_NE(network_of("192.0.2.1"), network_of("192.0.2.2"));
+  EXPECT_EQ(network_of("192.0.2.1"), network_of("::ffff:192.0.2.1"));
 }
 
 }  // namespace

@@ -80,11 +80,14 @@ export function build() {
 
 export function update(changed) {
   if (!larges.length) return;
-  parts.kind.replaceChildren(segments('Small maps show', [['attention', 'Attention'], ['gates', 'Gates']], state.grid, (grid) => change({grid})));
-  parts.title.textContent = `Attention of layer ${state.layer}, ${headName(state.head)}`;
-  session.panes.forEach((pane, p) => parts.facts[p]?.replaceChildren(factsOf(pane)));
+  const concerns = (...names) => !changed.size || names.some((name) => changed.has(name));
+  if (concerns('grid')) parts.kind.replaceChildren(segments('Small maps show', [['attention', 'Attention'], ['gates', 'Gates']], state.grid, (grid) => change({grid})));
+  if (concerns('layer', 'head')) {
+    parts.title.textContent = `Attention of layer ${state.layer}, ${headName(state.head)}`;
+    session.panes.forEach((pane, p) => parts.facts[p]?.replaceChildren(factsOf(pane)));
+  }
   for (const grid of grids) {
-    if (['scale', 'first', 'grid', 'theme'].some((name) => changed.has(name))) grid.redraw();
+    if (changed.size && concerns('scale', 'first', 'grid', 'theme')) grid.redraw();
     grid.mark(changed.has('layer') || !changed.size);
   }
   for (const large of larges) large.update();

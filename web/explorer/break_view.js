@@ -1,8 +1,8 @@
 // The view "Break it": a list of changes of gates that can be switched on and off, and beside it what they do.
 import {choice, element, find, paced, replace} from '../shared/dom.js';
-import {fresh, interventionOf, kindNames, scopeNames} from '../shared/changes.js';
+import {fresh, interventionOf, kindNames, misfit, overridden, scopeNames} from '../shared/changes.js';
 import {Effects} from './effects.js';
-import {mainModel, mainPane} from './session.js';
+import {kReadOnly, mainModel, mainPane, session} from './session.js';
 import {change, state} from './state.js';
 
 let effects = null;
@@ -14,14 +14,17 @@ const kSliderPace = 60;
 const write = (index, values, how = 'push') => change({changes: state.changes.map((one, i) => (i === index ? {...one, ...values} : one))}, how);
 const range = (count) => Array.from({length: count ?? 0}, (_, i) => [i, i]);
 
+// What a link names and the model lacks can be chosen as well: a list without it would seem to say something else.
+const withChosen = (options, chosen, name) => (options.some(([value]) => value === chosen) ? options : [...options, [chosen, `${name} ${chosen} (not there)`]]);
+
 // Where it applies.
 function placeControls(one, index) {
   const model = mainModel();
   const controls = [choice('What is changed', scopeNames, one.scope, (scope) => write(index, {scope}))];
   if (one.scope === 'layer' || one.scope === 'head') {
-    controls.push(choice('Layer', (model.gate?.layers ?? []).map((layer) => [layer, `layer ${layer}`]), one.layer, (layer) => write(index, {layer: Number(layer)})));
+    controls.push(choice('Layer', withChosen((model.gate?.layers ?? []).map((layer) => [layer, `layer ${layer}`]), one.layer, 'layer'), one.layer, (layer) => write(index, {layer: Number(layer)})));
   }
-  if (one.scope === 'head') controls.push(choice('Head', range(model.heads).map(([i]) => [i, `head ${i}`]), one.head, (head) => write(index, {head: Number(head)})));
+  if (one.scope === 'head') controls.push(choice('Head', withChosen(range(model.heads).map(([i]) => [i, `head ${i}`]), one.head, 'head'), one.head, (head) => write(index, {head: Number(head)})));
   if (one.scope === 'position') {
     const count = mainPane()?.pass.count ?? 1;
     controls.push(element('input', {type: 'number', min: 0, max: count - 1, value: one.position, 'aria-label': 'Position of the token',
@@ -46,19 +49,35 @@ function amountControls(one, index, code) {
   return [slider, shown];
 }
 
+// Why a change that is on does nothing, or not all that it says.
+function reasonIdle(one, index) {
+  if (!one.on) return null;
+  const count = mainPane()?.pass.count;
+  const unfit = misfit(mainModel(), one, count);
+  if (unfit) return {idle: true, words: `Does nothing: ${unfit}.`};
+  const other = overridden(mainModel(), state.changes, index, count);
+  if (!other) return null;
+  return {idle: other.whole, words: `${other.whole ? 'Overridden' : 'Overridden in part'} by change ${other.by + 1}, which comes later.`};
+}
+
 function item(one, index) {
   const code = element('code', {}, interventionOf(one));
-  return element('li', {class: one.on ? 'change' : 'change off', 'data-change': index},
+  const why = reasonIdle(one, index);
+  return element('li', {class: `change${one.on ? '' : ' off'}${why?.idle ? ' idle' : ''}`, 'data-change': index},
     element('input', {type: 'checkbox', checked: one.on, 'aria-label': `Change ${index + 1} is on`, id: `on-${index}`, onchange: (event) => write(index, {on: event.target.checked})}),
     placeControls(one, index), choice('Becomes', kindNames, one.kind, (kind) => write(index, {kind})), amountControls(one, index, code),
     element('button', {type: 'button', class: 'quiet remove', 'aria-label': `Remove change ${index + 1}`,
-      onclick: () => change({changes: state.changes.filter((_, i) => i !== index)})}, '✕'), code);
+      onclick: () => change({changes: state.changes.filter((_, i) => i !== index)})}, '✕'), code, why ? element('p', {class: 'why'}, why.words) : null);
 }
 
 const add = (one) => change({changes: [...state.changes, one]});
 
 function drawList() {
   const model = mainModel();
+  if (session.readOnly) {
+    replace(list, element('p', {class: 'empty'}, element('strong', {}, 'Nothing can be changed here'), `${kReadOnly} Start sluice explore without it to turn the dimmers.`));
+    return;
+  }
   if (!model?.gate) {
     replace(list, element('p', {class: 'empty'}, element('strong', {}, `${model?.id ?? 'This model'} has no gate`), 'There is no dimmer to turn. Choose a model with a gate above.'));
     return;
@@ -83,10 +102,10 @@ export function build() {
   shape = shapeOf();
   drawList();
   effects.update();
-  return {split: true, content: [
+  return {split: !session.readOnly, content: [
     element('section', {class: 'card', 'aria-label': 'Changes'}, element('div', {class: 'head'}, element('h2', {}, 'Turn the dimmers'),
-      state.beside !== '=' ? element('button', {type: 'button', class: 'quiet', id: 'show-beside', onclick: () => change({beside: '='})}, 'show with and without side by side') : null), list),
-    effects.element]};
+      state.beside !== '=' && mainModel()?.gate && !session.readOnly ? element('button', {type: 'button', class: 'quiet', id: 'show-beside', onclick: () => change({beside: '='})}, 'show with and without side by side') : null), list),
+    session.readOnly ? null : effects.element].filter(Boolean)};
 }
 
 export function update(changed) {

@@ -1,16 +1,17 @@
 // What changes of gates do: divergence, probabilities, flipped tokens, the sink, and two continuations with the same seed.
 import {debounced, element, measured, number, percent, replace, signed, visible} from '../shared/dom.js';
-import {barChart, tableDrawing} from '../shared/charts.js';
+import {barChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
-import {interventionsFor} from '../shared/changes.js';
 import {post} from '../shared/api.js';
 import {continueText, endNote, endsText, samplerOf} from './continuation.js';
+import {effectDrawing, effectTable} from './effect_export.js';
 import {facts} from './parts.js';
-import {mainModel, mainPane, subjectOf} from './session.js';
+import {interventionsOf, mainModel, mainPane, subjectOf} from './session.js';
 import {change, state} from './state.js';
 
 const kRows = 8;
+const kMostRows = 200; // of tokens that a server compares (docs/http.md)
 const kLate = 500; // milliseconds after which figures that are no longer true look so
 
 export class Effects {
@@ -18,10 +19,11 @@ export class Effects {
     this.facts = element('div');
     this.charts = element('div');
     this.table = element('div', {class: 'wide'});
+    this.flips = element('div');
     this.texts = element('div', {class: 'panes two'});
-    const view = {name: 'effect', title: 'the effect', drawing: () => this.drawing(), table: () => this.numbers()};
+    const view = {name: 'effect', title: 'the effect', drawing: () => effectDrawing(this.result), table: () => this.numbers()};
     this.element = element('section', {class: 'card', id: 'effects', 'aria-label': 'What it does'}, element('div', {class: 'head'}, element('h2', {}, 'What it does'), exportButtons(view)),
-      this.facts, this.charts, this.table,
+      this.facts, this.charts, this.table, this.flips,
       element('div', {class: 'head'}, element('h3', {}, 'What it would say'), element('span', {class: 'note'}, 'same prompt, same seed'),
         element('button', {type: 'button', class: 'quiet', onclick: () => change({seed: state.seed + 1})}, 'another seed')), this.texts);
     this.said = debounced(350, () => this.speak());
@@ -35,7 +37,7 @@ export class Effects {
     if (!model?.gate || !mainPane() || state.text === '') return this.empty('');
     try {
       const a = await subjectOf(model, mine.signal);
-      const interventions = interventionsFor(model, state.changes, mainPane().pass.count);
+      const interventions = interventionsOf(model, mainPane().pass.count);
       const b = {...a, interventions};
       if (!interventions.length) this.empty('Switch a change on, and the figures appear here.');
       else {
@@ -61,6 +63,7 @@ export class Effects {
     replace(this.facts, element('p', {class: 'empty'}, text));
     replace(this.charts);
     replace(this.table);
+    replace(this.flips);
   }
 
   draw() {
@@ -84,7 +87,21 @@ export class Effects {
       element('thead', {}, element('tr', {}, ['Next token', 'before', 'after', 'change', ''].map((name) => element('th', {scope: 'col'}, name)))),
       element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), endsText(mainModel(), row.id)), element('td', {}, percent(row.a)),
         element('td', {}, percent(row.b)), element('td', {}, signed(100 * row.change, Math.abs(row.change) < 0.001 ? 4 : 1)), element('td', {class: 'bars'}, bar(row.a, 'fill'), bar(row.b, 'fill second')))))));
+    this.drawFlips();
     this.element.dataset.kl = String(difference.kl_mean);
+  }
+
+  // Where the likeliest next token is another one now.
+  drawFlips() {
+    const {a, difference} = this.result;
+    const named = ({id, token, probability}) => [element('td', {}, element('span', {class: 'token'}, visible(token ?? String(id)))), element('td', {}, percent(probability))];
+    const {changed} = difference;
+    if (!changed.length) return replace(this.flips, element('p', {class: 'note'}, 'Behind every token the likeliest next one is the same as before.'));
+    replace(this.flips, element('h3', {}, 'Where another token is the likeliest now'),
+      element('div', {class: 'flips wide', tabindex: 0, role: 'region', 'aria-label': 'Changed likeliest tokens'}, element('table', {class: 'numbers', id: 'flips'}, element('caption', {class: 'unseen'}, 'Positions whose likeliest next token changed'),
+        element('thead', {}, element('tr', {}, ['After', 'position', 'before', '', 'now', ''].map((name) => element('th', {scope: 'col'}, name)))),
+        element('tbody', {}, changed.map(({position, a: was, b: is}) => element('tr', {'data-position': position}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(a.tokens?.[position] ?? String(a.ids[position])))),
+          element('td', {}, position), named(was), named(is)))))));
   }
 
   klChart() {
@@ -92,17 +109,11 @@ export class Effects {
     return barChart({title: 'KL divergence after each token', categories: a.tokens ?? a.ids, series: [{name: 'KL', values: difference.kl}], width: Math.max(300, Math.min(640, this.element.clientWidth - 40 || 640)), height: 150});
   }
 
-  drawing() {
-    const {difference} = this.result ?? {difference: {next: []}};
-    return tableDrawing('Next token before and after', ['token', 'before', 'after', 'change'],
-      difference.next.map((row) => [visible(row.token ?? String(row.id)), number(row.a, 4), number(row.b, 4), signed(row.change, 4)]));
-  }
-
-  numbers() {
-    if (!this.result) return {columns: ['position'], rows: []};
-    const {a, b, difference} = this.result;
-    return {columns: ['position', 'token', 'kl', 'surprise_before', 'surprise_after'],
-      rows: a.ids.map((id, t) => [t, a.tokens?.[t] ?? id, difference.kl?.[t], a.surprise[t], b.surprise[t]])};
+  // The likeliest tokens on the page are few; a file has as many as the server gives.
+  async numbers() {
+    if (!this.result) throw new Error('There is no effect to save: switch a change on.');
+    const {a, b} = this.subjects;
+    return effectTable(a.model, b.interventions, await post('/api/v1/compare', {a, b, count: kMostRows}));
   }
 
   // Both continuations, one after the other in the queue; differing tokens are underlined.

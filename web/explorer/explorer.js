@@ -8,8 +8,8 @@ import * as lens from './lens_view.js';
 import {beginKeys} from './keys.js';
 import {beginPrompt, firstPrompt, say} from './prompt.js';
 import {beginStrip} from './strip.js';
-import {load, loadModels, onPanes, session} from './session.js';
-import {begin, change, state, subscribe} from './state.js';
+import {changesOf, load, loadModels, mainModel, onPanes, session} from './session.js';
+import {begin, change, linkHasText, state, subscribe} from './state.js';
 
 // name: {label, module}. A module has build() → {content, split}, update(changed names) and end().
 const views = {
@@ -18,7 +18,7 @@ const views = {
 let open = null;
 
 function drawTabs() {
-  const on = state.changes.filter((one) => one.on).length;
+  const on = changesOf(mainModel()).length;
   replace(find('tabs'), Object.entries(views).map(([name, [label]]) => element('button', {type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': 'view',
     'aria-selected': String(state.view === name), tabindex: state.view === name ? 0 : -1, onclick: () => change({view: name})},
     label, name === 'break' && on ? element('span', {class: 'count', 'aria-label': `${on} changes on`}, on) : null)));
@@ -84,14 +84,16 @@ async function start() {
   drawTabs();
   onPanes(rebuilt);
   subscribe((changed) => {
-    if (changed.has('view') || changed.has('changes')) drawTabs();
+    if (['view', 'changes', 'model'].some((name) => changed.has(name))) drawTabs();
     if (changed.has('view')) drawView();
     else if (!others.some((name) => changed.has(name))) open?.update(changed);
     if (inputs.some((name) => changed.has(name))) reload();
   });
   document.addEventListener('sluice:theme', () => open?.update(new Set(['theme'])));
-  if (state.text === '' && !location.hash.includes('t=')) await firstPrompt().catch(say);
-  else load();
+  // Another link may be opened in the tab that is there.
+  addEventListener('popstate', () => !linkHasText() && firstPrompt().catch(say));
+  if (linkHasText()) load();
+  else await firstPrompt().catch(say);
 }
 
 // A view that follows changes by itself is not torn down under a moving slider.

@@ -1,6 +1,6 @@
 // The view "Gates": token × head of a layer, down to the channels of an elementwise gate, the histogram, and the first token
 // against the others.
-import {element, measured, number, percent, replace, visible} from '../shared/dom.js';
+import {element, exact, measured, number, percent, replace, visible} from '../shared/dom.js';
 import {barChart, histogram} from '../shared/charts.js';
 import {svgElement, Drawing} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
@@ -47,7 +47,7 @@ class TokenMap {
     const {row, token} = this.at(event);
     setHover(token);
     showTip(event.clientX, event.clientY, [visible(this.pane.pass.tokens[token]), `token ${token}, ${this.name} ${row}`,
-      `gate ${number(this.map.values[row * this.map.columns + token], 4)}`]);
+      `gate ${exact(this.map.values[row * this.map.columns + token])}`]);
   }
 
   draw(map) {
@@ -100,6 +100,7 @@ class Panel {
     }
     if (this.wanted !== wanted) return;
     this.map = map;
+    this.drilled = null;
     this.values = selected(map, state.head);
     this.heads.draw(map);
     this.drawFacts();
@@ -120,6 +121,7 @@ class Panel {
     }
     const channels = await this.pane.pass.channels(state.layer, state.head).catch(() => null);
     if (!channels || this.wanted !== wanted) return;
+    this.drilled = channels;
     replace(this.below, element('h3', {class: 'note'}, `Channels of head ${state.head}`), this.channels.element);
     this.channels.draw(channels);
     this.values = channels.values;
@@ -157,15 +159,28 @@ class Panel {
       element('figure', {class: 'chart'}, element('figcaption', {class: 'note'}, 'First token against the others'), svgElement(this.firstChart()))));
   }
 
+  // With the channels of a head if they are on the page.
   drawing() {
     const colors = palette();
-    const drawing = new Drawing(820, 470, `Gates of layer ${state.layer}`);
+    const drawing = new Drawing(820, this.drilled ? 730 : 470, `Gates of layer ${state.layer}`);
     drawing.text(20, 26, `${this.pane.name} ${this.pane.note} · gates of layer ${state.layer}: heads by tokens`, {weight: 600, fill: colors.ink});
     drawing.pixels(20, 40, 780, 200, pictureOf(this.heads.map, state.scale, false).canvas);
     drawing.rect(20, 40, 780, 200, 'none', {stroke: colors.line});
     drawing.place(20, 262, this.histogramOf());
     drawing.place(420, 262, this.firstChart());
+    if (!this.drilled) return drawing;
+    drawing.text(20, 484, `channels of head ${state.head} by tokens`, {weight: 600, fill: colors.ink});
+    drawing.pixels(20, 498, 780, 200, pictureOf(this.channels.map, state.scale, false).canvas);
+    drawing.rect(20, 498, 780, 200, 'none', {stroke: colors.line});
     return drawing;
+  }
+
+  // Of an elementwise gate the value of a head is the mean over its channels, and those of the head that is open follow.
+  rows() {
+    const {pane, map, drilled} = this;
+    const row = (t, head, channel, gate) => [pane.name, pane.pass.subject.interventions.join('; '), state.layer, t, pane.pass.tokens[t], head, channel, gate];
+    const cells = ({rows, columns, values}, make) => Array.from({length: rows * columns}, (_, i) => make(Math.floor(i / columns), i % columns, values[i]));
+    return [...cells(map, (t, head, gate) => row(t, head, null, gate)), ...(drilled ? cells(drilled, (t, channel, gate) => row(t, state.head, channel, gate)) : [])];
   }
 }
 
@@ -173,13 +188,15 @@ const view = {
   name: 'gates', title: 'the gates',
   drawing() {
     const drawings = panels.filter((panel) => panel.map).map((panel) => panel.drawing());
-    const whole = new Drawing(820, Math.max(60, 470 * drawings.length), 'Gates');
-    drawings.forEach((one, i) => whole.place(0, 470 * i, one));
+    const whole = new Drawing(820, Math.max(60, drawings.reduce((sum, one) => sum + one.height, 0)), 'Gates');
+    let y = 0;
+    for (const one of drawings) {
+      whole.place(0, y, one);
+      y += one.height;
+    }
     return whole;
   },
-  table: () => ({columns: ['model', 'changes', 'layer', 'token_position', 'token', 'head', 'gate'],
-    rows: panels.filter((panel) => panel.map).flatMap(({pane, map}) => pane.pass.tokens.flatMap((token, t) => Array.from({length: map.columns}, (_, head) => [
-      pane.name, pane.pass.subject.interventions.join('; '), state.layer, t, token, head, map.values[t * map.columns + head]])))}),
+  table: () => ({columns: ['model', 'changes', 'layer', 'token_position', 'token', 'head', 'channel', 'gate'], rows: panels.filter((panel) => panel.map).flatMap((panel) => panel.rows())}),
 };
 
 export function build() {

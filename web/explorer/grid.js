@@ -93,8 +93,16 @@ export class Grid {
     }
   }
 
+  // What is in sight first; the rows above and below it, which wait to be scrolled to, in the frame behind.
   redraw() {
-    for (const row of this.rows) if (row.seen) fill(this, row);
+    const {scrollTop, clientHeight} = this.element;
+    const inSight = ({name}) => name.offsetTop + name.offsetHeight > scrollTop && name.offsetTop < scrollTop + clientHeight;
+    const waiting = [];
+    for (const row of this.rows.filter((one) => one.seen)) {
+      if (inSight(row)) fill(this, row);
+      else waiting.push(row);
+    }
+    requestAnimationFrame(() => setTimeout(() => waiting.forEach((row) => row.seen && fill(this, row))));
   }
 
   // One cell takes part in the tab order: the selected one. Only it and the one before are touched: there may be a thousand.

@@ -1,6 +1,6 @@
 // The attention of one head, large, with sums by key above and by query beside it. Pointer and locked tokens are lines on a
 // layer of their own, so that moving them never redraws the map.
-import {element, measured, number, onFrame, visible} from '../shared/dom.js';
+import {element, exact, measured, number, onFrame, visible} from '../shared/dom.js';
 import {palette} from '../shared/colors.js';
 import {pictureOf, sized} from '../shared/heatmap.js';
 import {drawMap, scaleFor} from '../shared/map_pixels.js';
@@ -56,7 +56,7 @@ export class LargeMap {
     const seen = key <= query;
     setHover(key);
     showTip(event.clientX, event.clientY, [`${visible(tokens[query])} → ${visible(tokens[key])}`, `query ${query}, key ${key}`,
-      seen ? `attention ${number(this.values.values[query * this.pane.pass.count + key], 4)}` : 'not seen: it comes later',
+      seen ? `attention ${exact(this.values.values[query * this.pane.pass.count + key])}` : 'not seen: it comes later',
       `key ${key} receives ${number(this.sums.received[key], 4)} on average`]);
     this.mark();
   }

@@ -5,10 +5,9 @@ import {post} from '../shared/api.js';
 import {tableDrawing} from '../shared/charts.js';
 import {exportButtons} from '../shared/export.js';
 import {passOf} from '../shared/pass.js';
-import {interventionsFor} from '../shared/changes.js';
 import {continueText, endNote, endsText, samplerOf} from './continuation.js';
 import {inPanes} from './parts.js';
-import {mainModel, mainPane, session, subjectOf} from './session.js';
+import {interventionsOf, kReadOnly, mainModel, mainPane, session, subjectOf} from './session.js';
 import {change, state} from './state.js';
 
 let parts = null;
@@ -74,7 +73,7 @@ function samplerControls() {
   return element('div', {class: 'row'},
     slider('Temperature', 'temperature', {low: 0, high: 2, step: 0.05, value: state.temperature, show: (value) => value.toFixed(2), write: (temperature) => ({temperature})}),
     slider('Top-p', 'topP', {low: 0.05, high: 1, step: 0.05, value: state.topP, show: (value) => value.toFixed(2), write: (topP) => ({topP})}),
-    whole('Top-k', 'topK', 0, 1000), whole('Seed', 'seed', 0, 2147483647), whole('Tokens', 'length', 1, 512));
+    whole('Top-k', 'topK', 0, 1000), session.readOnly ? null : [whole('Seed', 'seed', 0, 2147483647), whole('Tokens', 'length', 1, 512)]);
 }
 
 function drawSaid() {
@@ -87,8 +86,9 @@ function drawSaid() {
       onclick: () => change({step: i, locked: []})}, known ? said.tokens[i] || '·' : `[${id}]`)), known && !running && said.end ? endNote(said.end) : null);
   parts.hint.textContent = state.more.length
     ? state.step ? `Looking at the step that made generated token ${state.step}: everything above shows the prompt and what came before it.` : 'Press a token to look into the step that made it.'
-    : 'The same seed gives the same text, here and on the command line.';
+    : session.readOnly ? `${kReadOnly} The sampler only changes the table.` : 'The same seed gives the same text, here and on the command line.';
   parts.back.hidden = !state.step;
+  parts.said.hidden = session.readOnly && !state.more.length;
 }
 
 const keyOfSaid = (ids = state.more) => JSON.stringify([mainModel()?.id, state.text, ids]);
@@ -117,7 +117,7 @@ async function generate() {
   change({more: [], step: 0});
   drawSaid();
   try {
-    const subject = {...await subjectOf(model, mine.signal, 0), interventions: interventionsFor(model, state.changes, mainPane()?.pass.count)};
+    const subject = {...await subjectOf(model, mine.signal, 0), interventions: interventionsOf(model, mainPane()?.pass.count)};
     end = await continueText(subject, samplerOf(state), (token) => {
       ids.push(token.id);
       texts.push(token.text);
@@ -151,7 +151,7 @@ export function build() {
   ask();
   return {split: true, content: [
     element('section', {class: 'card', 'aria-label': 'Next token'}, element('div', {class: 'head'}, element('h2', {}, 'What comes next'), exportButtons(view)), parts.tables),
-    element('section', {class: 'card', 'aria-label': 'Continuation'}, element('div', {class: 'head'}, element('h2', {}, 'Let it go on'), parts.go, parts.back), samplerControls(), parts.trouble, parts.said, parts.hint)]};
+    element('section', {class: 'card', 'aria-label': 'Continuation'}, element('div', {class: 'head'}, element('h2', {}, session.readOnly ? 'The sampler' : 'Let it go on'), session.readOnly ? null : parts.go, parts.back), samplerControls(), parts.trouble, parts.said, parts.hint)]};
 }
 
 export function update(changed) {

@@ -55,6 +55,12 @@ export function say(error) {
   box.textContent = error?.message ?? '';
 }
 
+function drawNotes() {
+  const box = find('notes');
+  box.hidden = !session.notes.length;
+  replace(box, session.notes.map((note) => element('p', {}, note)));
+}
+
 function drawModels() {
   const usable = session.models.filter((model) => !model.error);
   const size = (count) => (count >= 1e9 ? `${(count / 1e9).toFixed(1)}B` : count >= 1e6 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e3)}K`);
@@ -63,7 +69,7 @@ function drawModels() {
   const main = mainModel();
   replace(find('model'), session.models.map((model) => option(model, main?.id)));
   replace(find('beside'), element('option', {value: '', selected: state.beside === ''}, 'nothing'),
-    main?.gate ? element('option', {value: '=', selected: state.beside === '='}, 'the same, unchanged') : null,
+    main?.gate && !session.readOnly ? element('option', {value: '=', selected: state.beside === '='}, 'the same, unchanged') : null,
     usable.filter((model) => model !== main).map((model) => option(model, state.beside)));
   for (const id of ['model', 'beside']) find(id).disabled = false;
 }
@@ -108,6 +114,7 @@ export function beginPrompt() {
   onPanes(() => {
     for (const pane of session.panes) pane.model.loaded = true;
     say(session.trouble);
+    drawNotes();
     drawStatus(null);
   });
   document.addEventListener('sluice:queue', (event) => drawStatus(event.detail));

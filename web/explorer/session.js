@@ -1,15 +1,17 @@
 // What is loaded: the models, and the one or two panes that the state asks for. A pane is a model with a pass over the
 // prompt, as it is or with its gates changed.
-import {models, post} from '../shared/api.js';
+import {about, models, post} from '../shared/api.js';
 import {passOf} from '../shared/pass.js';
-import {interventionsFor} from '../shared/changes.js';
-import {change, state} from './state.js';
+import {fitting, interventionOf, misfit} from '../shared/changes.js';
+import {change, misread, state} from './state.js';
 
 export const session = {
   models: [],
   panes: [], // {name, note, model, pass, changed}
   hover: -1, // the token under the pointer, in every pane
   trouble: null, // why there is nothing to show
+  notes: [], // what is shown otherwise than the link says, and why
+  readOnly: false, // models are not changed, nor made to talk
 };
 
 const listeners = {panes: [], hover: []};
@@ -34,8 +36,13 @@ export const mainModel = () => modelNamed(state.model) ?? session.models.find((m
 export const mainPane = () => session.panes.find((pane) => pane.main) ?? session.panes[0];
 
 export async function loadModels() {
-  session.models = await models();
+  const [listed, {read_only: readOnly}] = await Promise.all([models(), about()]);
+  Object.assign(session, {models: listed, readOnly});
 }
+
+// The changes that apply to a model.
+export const changesOf = (model, tokens) => (session.readOnly ? [] : fitting(model, state.changes, tokens));
+export const interventionsOf = (model, tokens) => changesOf(model, tokens).map(interventionOf);
 
 const promptIds = new Map();
 
@@ -70,20 +77,20 @@ async function changedPass(model, signal) {
   // A token that is not there cannot be changed, so the tokens have to be known first.
   const byToken = state.changes.some((one) => one.on && one.scope === 'position');
   const tokens = byToken ? (await passOf(model, subject, signal)).count : Infinity;
-  return passOf(model, {...subject, interventions: interventionsFor(model, state.changes, tokens)}, signal);
+  return passOf(model, {...subject, interventions: interventionsOf(model, tokens)}, signal);
 }
 
 async function makePanes(signal) {
   const model = mainModel();
-  const changed = interventionsFor(model, state.changes).length > 0;
+  const changed = changesOf(model).length > 0;
   const main = {name: model.id, note: changed ? 'with its gates changed' : '', model, main: true, changed, pass: await changedPass(model, signal)};
-  if (state.beside === '=') {
+  if (state.beside === '=' && !session.readOnly) {
     const plain = {name: model.id, note: 'as it is', model, changed: false, pass: await passOf(model, await subjectOf(model, signal), signal)};
     return [plain, {...main, note: changed ? 'with its gates changed' : 'nothing changed yet'}];
   }
   const other = state.beside ? modelNamed(state.beside) : null;
   if (!other) return [main];
-  const changedToo = interventionsFor(other, state.changes).length > 0;
+  const changedToo = changesOf(other).length > 0;
   return [main, {name: other.id, note: changedToo ? 'with its gates changed' : '', model: other, changed: changedToo, pass: await changedPass(other, signal)}];
 }
 
@@ -104,8 +111,26 @@ export async function load() {
   }
   if (mine.signal.aborted) return;
   for (const pane of before) if (!session.panes.some((now) => now.pass === pane.pass)) pane.pass.end();
+  session.notes = notesNow();
   keepWithin();
   announce('panes');
+}
+
+export const kReadOnly = 'This server was started with --read-only: models can be looked at and compared, but not changed and not made to talk.';
+
+// What a link asks for and cannot be had. Without a word one would take what is shown for what was asked for.
+function notesNow() {
+  const model = mainModel();
+  const notes = misread.map((what) => `In the link: ${what}.`);
+  if (state.model && !modelNamed(state.model)) notes.push(`There is no model “${state.model}” here. This is ${model.id}.`);
+  if (state.beside && state.beside !== '=' && !modelNamed(state.beside)) notes.push(`There is no model “${state.beside}” to put beside it.`);
+  if (state.layer >= model.layers) notes.push(`${model.id} has no layer ${state.layer}. This is layer ${model.layers - 1}.`);
+  if (state.head >= model.heads) notes.push(`${model.id} has no head ${state.head}. This is head ${model.heads - 1}.`);
+  const on = state.changes.filter((one) => one.on);
+  if (session.readOnly && (on.length || state.beside === '=')) return [...notes, `${kReadOnly} The changes in the link are left out.`];
+  const idle = on.map((one) => misfit(model, one, mainPane()?.pass.count)).filter(Boolean);
+  if (idle.length) notes.push(`${idle.length === 1 ? 'A change does' : `${idle.length} changes do`} nothing: ${[...new Set(idle)].join('; ')}.`);
+  return notes;
 }
 
 // Another model may have fewer layers or heads, another prompt fewer tokens.

@@ -33,7 +33,16 @@ const real = (text, low, high, otherwise) => {
   return Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise;
 };
 const list = (text) => (text === '' ? [] : text.split('.').map((part) => whole(part, 0, 1 << 24)).slice(0, 4096));
-const oneOf = (...words) => (text) => (words.includes(text) ? text : words[0]);
+
+// What a link says and nobody understands, in words, for the page to tell.
+export const misread = [];
+const shortened = (text) => (text.length > 40 ? text.slice(0, 40) + '…' : text);
+
+const oneOf = (...words) => (text) => {
+  if (words.includes(text)) return text;
+  misread.push(`“${shortened(text)}” is none of ${words.join(', ')}`);
+  return words[0];
+};
 
 const readers = {
   text: (text) => text.slice(0, 100000), more: list, step: (text) => whole(text, 0, 4096), model: String, beside: String,
@@ -44,15 +53,21 @@ const readers = {
   seed: (text) => whole(text, 0, 2 ** 31), length: (text) => whole(text, 1, 1024),
 };
 
+const kMostChanges = 32;
 const scopes = ['all', 'layer', 'head', 'position'];
 const kinds = ['open', 'closed', 'mean', 'constant', 'scale'];
 
 // A link may hold anything, so every part is checked.
 function readChanges(text) {
-  return text.split('~').filter(Boolean).slice(0, 32).map((part) => {
+  const parts = text.split('~').filter(Boolean);
+  if (parts.length > kMostChanges) misread.push(`${parts.length} changes, of which ${kMostChanges} are taken`);
+  return parts.slice(0, kMostChanges).flatMap((part) => {
     const [on, scope, layer, head, position, kind, amount] = part.split('_');
-    return {on: on === '1', scope: scopes.includes(scope) ? scope : 'all', layer: whole(layer, 0, 1000), head: whole(head, 0, 1000),
-      position: whole(position, 0, 1 << 20), kind: kinds.includes(kind) ? kind : 'open', amount: real(amount, -10, 10, 1)};
+    if (!scopes.includes(scope) || !kinds.includes(kind)) {
+      misread.push(`“${shortened(part)}” is no change of gates`);
+      return [];
+    }
+    return [{on: on === '1', scope, layer: whole(layer, 0, 1000), head: whole(head, 0, 1000), position: whole(position, 0, 1 << 20), kind, amount: real(amount, -10, 10, 1)}];
   });
 }
 const writers = {
@@ -75,14 +90,14 @@ function announce(names) {
   for (const listener of listeners) listener(changed);
 }
 
-function written() {
+function written(of = state) {
   const words = new URLSearchParams();
   for (const [name, letter] of Object.entries(letters)) {
-    const value = (writers[name] ?? String)(state[name]);
-    if (value !== (writers[name] ?? String)(usual[name])) words.set(letter, value);
+    const value = (writers[name] ?? String)(of[name]);
+    // A prompt that was emptied is written, too: a link without one asks for an example.
+    if (name === 'text' || value !== (writers[name] ?? String)(usual[name])) words.set(letter, value);
   }
-  const text = words.toString();
-  return text ? '#' + text : '#';
+  return '#' + words.toString();
 }
 
 // What differs from `other` by its written form.
@@ -93,22 +108,30 @@ function differing(other) {
   });
 }
 
-// The browser takes milliseconds to write a long URL, and what is shown need not wait for it. Steps stay in their order.
-let unwritten = [];
+// A step is in the history when it is shown: who goes back at once must not go back two. What only follows a moving slider or
+// a held key is written at this pace, in milliseconds, because browsers ignore more than 200 writes in ten seconds.
+const kWriteEvery = 100;
 
-function flush() {
-  for (const {how, url} of unwritten) history[how](null, '', url);
-  unwritten = [];
+let later = 0; // the timer of a URL that is not written yet
+
+function replaceNow() {
+  clearTimeout(later);
+  later = 0;
+  history.replaceState(null, '', written());
 }
 
-function write(how) {
-  const url = written();
-  if (how === 'replaceState' && unwritten.length) unwritten.at(-1).url = url;
-  else unwritten.push({how, url});
-  if (unwritten.length === 1) setTimeout(flush, kWriteAfter);
+function write(how, before) {
+  if (how === 'replaceState') {
+    later ||= setTimeout(replaceNow, kWriteEvery);
+    return;
+  }
+  if (later) {
+    clearTimeout(later);
+    later = 0;
+    history.replaceState(null, '', written(before));
+  }
+  history.pushState(null, '', written());
 }
-
-const kWriteAfter = 30; // milliseconds: behind the frame that shows it
 
 // Another walk of the same control within a second, like a drag or a held key, is the same step of the history.
 const kSameStep = 1000;
@@ -122,13 +145,18 @@ export function change(values, how = 'push') {
   const keys = changed.join();
   const now = performance.now();
   const same = keys === lastPush.keys && now - lastPush.time < kSameStep;
-  write(how === 'push' && !same ? 'pushState' : 'replaceState');
+  write(how === 'push' && !same ? 'pushState' : 'replaceState', before);
   lastPush = {keys, time: now};
   announce(changed);
 }
 
+const linked = () => new URLSearchParams(location.hash.slice(1));
+
+export const linkHasText = () => linked().has(letters.text);
+
 function read() {
-  const words = new URLSearchParams(location.hash.slice(1));
+  const words = linked();
+  misread.length = 0;
   const before = {...state};
   for (const [name, letter] of Object.entries(letters)) {
     const text = words.get(letter);
@@ -140,9 +168,10 @@ function read() {
 // Reads the URL now and whenever the reader goes back or forward.
 export function begin() {
   read();
-  addEventListener('pagehide', flush);
+  addEventListener('pagehide', () => later && replaceNow());
   addEventListener('popstate', () => {
-    unwritten = []; // what the reader goes back from
+    clearTimeout(later); // of the step that the reader goes back from
+    later = 0;
     lastPush = {keys: '', time: 0};
     const changed = read();
     if (changed.length) announce(changed);

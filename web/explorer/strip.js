@@ -1,5 +1,5 @@
 // The tokens as a strip of buttons, coloured by what the reader chose, and the tools above it.
-import {choice, debounced, element, find, measured, number, replace, segments, visible} from '../shared/dom.js';
+import {choice, debounced, element, exact, find, measured, number, replace, segments, visible} from '../shared/dom.js';
 import {strong, table} from '../shared/colors.js';
 import {scaleOf, scales, sumsOf} from '../shared/scale.js';
 import {attentionKey} from '../shared/pass.js';
@@ -70,11 +70,11 @@ function colour(pane) {
 
 function tipLines(pane, t) {
   const values = valuesOf(pane);
-  const lines = [`${visible(pane.pass.tokens[t])}`, `token ${t}, id ${pane.pass.ids[t]}`, `surprise ${number(values.surprise[t])} nats`];
+  const lines = [`${visible(pane.pass.tokens[t])}`, `token ${t}, id ${pane.pass.ids[t]}`, `surprise ${exact(values.surprise[t])} nats`];
   const place = `layer ${state.layer}, ${state.head < 0 ? 'mean of heads' : 'head ' + state.head}`;
-  if (values.gate) lines.push(`gate ${number(values.gate[t], 4)} (${place})`);
-  if (values.received) lines.push(`attention received ${number(values.received[t], 4)}`);
-  if (values.given) lines.push(`attention from ${lookers(pane.pass.count).join(', ')}: ${number(values.given[t], 4)}`);
+  if (values.gate) lines.push(`gate ${exact(values.gate[t])} (${place})`);
+  if (values.received) lines.push(`attention received ${exact(values.received[t])}`);
+  if (values.given) lines.push(`attention from ${lookers(pane.pass.count).join(', ')}: ${exact(values.given[t])}`);
   return lines;
 }
 
@@ -125,6 +125,14 @@ const notes = {
   given: (pane) => `Where token ${lookers(pane.pass.count).join(', ')} looks. Click another token to see through its eyes.`,
 };
 
+let noteShows = '';
+
+function drawNote(text) {
+  if (text === noteShows) return;
+  noteShows = text;
+  replace(find('strip-note'), text ? [element('span', {}, text), exportButtons(view)] : null);
+}
+
 async function fetchAndColour(all) {
   const panes = session.panes;
   const fetches = panes.flatMap((pane) => missing(pane, all)).map((fetch) => fetch());
@@ -143,7 +151,7 @@ async function recolour() {
   for (const pane of panes) if (pane.strip.subject !== subjectNow() || !missing(pane, false).length) colour(pane);
   drawTools();
   const pane = mainPane();
-  replace(find('strip-note'), pane ? [element('span', {}, notes[state.shade](pane)), exportButtons(view)] : null);
+  drawNote(pane ? notes[state.shade](pane) : '');
   if (!panes.length) return;
   await fetchAndColour(false);
   if (panes === session.panes) fetchForTips();

@@ -76,19 +76,7 @@ export function post(path, body, signal) {
   return track(send(path, body, signal).then((response) => response.json()));
 }
 
-// Every half-precision number, once: a look into a table is the quickest way to 10 million of them.
-let halves;
-function halfTable() {
-  if (halves) return halves;
-  halves = new Float32Array(65536);
-  for (let bits = 0; bits < 65536; ++bits) {
-    const exponent = (bits >> 10) & 31;
-    const fraction = bits & 1023;
-    const size = exponent === 0 ? fraction * 2 ** -24 : exponent === 31 ? (fraction ? NaN : Infinity) : (1 + fraction / 1024) * 2 ** (exponent - 15);
-    halves[bits] = bits & 32768 ? -size : size;
-  }
-  return halves;
-}
+const fromCodes = (codes, {low, step}) => Float32Array.from(codes, (code) => low + code * step);
 
 // The maps of an answer: [{layer, head, low, high, rows, columns, values: Float32Array}].
 export function decodeMaps(buffer) {
@@ -97,14 +85,10 @@ export function decodeMaps(buffer) {
   const length = view.getUint32(4, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   const each = header.rows * header.columns;
-  const codes = header.type === 'f16' ? new Uint16Array(buffer, 8 + length, each * header.maps.length)
-    : new Uint8Array(buffer, 8 + length, each * header.maps.length);
-  const table = header.type === 'f16' ? halfTable() : null;
+  const f32 = header.type === 'f32';
   return header.maps.map((map, m) => {
-    const values = new Float32Array(each);
-    const start = m * each;
-    if (table) for (let i = 0; i < each; ++i) values[i] = table[codes[start + i]];
-    else for (let i = 0; i < each; ++i) values[i] = map.low + codes[start + i] * map.step;
+    const start = 8 + length + m * each * (f32 ? 4 : 1);
+    const values = f32 ? new Float32Array(buffer, start, each) : fromCodes(new Uint8Array(buffer, start, each), map);
     return {...map, rows: header.rows, columns: header.columns, values};
   });
 }
@@ -136,6 +120,8 @@ function deliver(part, events) {
   if (name === 'error') throw new ApiError(parsed.error?.message ?? 'The continuation failed.', 500);
   events[name]?.(parsed);
 }
+
+export const about = () => get('/api/v1/about');
 
 // The facts of a model that the page needs, in its own words. gate: the gate at g1, or null.
 export async function models() {

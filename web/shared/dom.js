@@ -53,6 +53,9 @@ export function number(value, digits = 3) {
   return text.replace('-', '−');
 }
 
+// All that an f32 is sure of.
+export const exact = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(6))).replace('-', '−') : number(value));
+
 export function signed(value, digits = 3) {
   const text = number(value, digits);
   return value > 0 ? '+' + text : text;

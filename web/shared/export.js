@@ -1,6 +1,6 @@
 // Saves what a view shows as SVG, PNG or CSV. A view says how it is drawn and what its numbers are; this turns them
 // into files.
-import {element} from './dom.js';
+import {element, find} from './dom.js';
 import {palette} from './colors.js';
 import {svgText, canvasOf} from './drawing.js';
 
@@ -15,10 +15,20 @@ function save(name, blob) {
   document.dispatchEvent(new CustomEvent('sluice:saved', {detail: {name, type: blob.type, size: blob.size, blob}}));
 }
 
+// The fewest digits that give the same f32 again, for what came as one; other numbers have all of theirs.
+function shortest(value) {
+  if (Math.fround(value) !== value || Number.isInteger(value)) return String(value);
+  for (let digits = 6; digits < 9; ++digits) {
+    const text = Number(value.toPrecision(digits));
+    if (Math.fround(text) === value) return String(text);
+  }
+  return String(Number(value.toPrecision(9)));
+}
+
 // Text that a spreadsheet might take for a formula gets a quote before it.
 function cell(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return '';
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number') return shortest(value);
   const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
   return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
@@ -27,18 +37,24 @@ export function csvText(columns, rows) {
   return [columns, ...rows].map((row) => Array.from(row, cell).join(',')).join('\n') + '\n';
 }
 
-// Three small buttons. view: {name, drawing(): Drawing, table(): {columns, rows}}, asked only when pressed.
+function tell(error) {
+  const box = find('trouble');
+  box.textContent = error.message;
+  box.hidden = false;
+}
+
+// Three small buttons. view: {name, drawing(): Drawing, table(): {columns, rows}}, or promises of them, asked only when pressed.
 export function exportButtons(view) {
   const file = () => `sluice-${view.name}`;
   const forms = {
-    SVG: () => save(`${file()}.svg`, new Blob([svgText(view.drawing(), palette().paper)], {type: 'image/svg+xml'})),
-    PNG: () => canvasOf(view.drawing(), palette().paper).toBlob((blob) => blob && save(`${file()}.png`, blob), 'image/png'),
-    CSV: () => {
-      const {columns, rows} = view.table();
+    SVG: async () => save(`${file()}.svg`, new Blob([svgText(await view.drawing(), palette().paper)], {type: 'image/svg+xml'})),
+    PNG: async () => canvasOf(await view.drawing(), palette().paper).toBlob((blob) => blob && save(`${file()}.png`, blob), 'image/png'),
+    CSV: async () => {
+      const {columns, rows} = await view.table();
       save(`${file()}.csv`, new Blob([csvText(columns, rows)], {type: 'text/csv'}));
     },
   };
   return element('div', {class: 'exports', role: 'group', 'aria-label': `Save ${view.title ?? view.name}`},
     Object.entries(forms).map(([name, make]) => element('button', {type: 'button', class: 'quiet', 'data-export': `${view.name}.${name.toLowerCase()}`,
-      'aria-label': `Save ${view.title ?? view.name} as ${name}`, onclick: make}, name)));
+      'aria-label': `Save ${view.title ?? view.name} as ${name}`, onclick: () => make().catch(tell)}, name)));
 }

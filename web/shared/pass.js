@@ -1,4 +1,5 @@
-// One pass of a model over a prompt: what it said, and its maps, fetched when they are first wanted and kept.
+// One pass of a model over a prompt: what it said, and its maps, fetched when they are first wanted and kept. Large maps come as
+// f32: what is shown in numbers, saved or added up is what the model computed.
 import {maps, post} from './api.js';
 
 // Maps of recent passes together stay below this; a map of 1,024 tokens has 4 MB.
@@ -48,18 +49,18 @@ export class Pass {
 
   // Query × key; head -1: the mean over heads.
   attention(layer, head) {
-    return this.fetch(attentionKey(layer, head), '/api/v1/map', {kind: 'attention', layer, ...(head >= 0 ? {head} : {})},
+    return this.fetch(attentionKey(layer, head), '/api/v1/map', {kind: 'attention', type: 'f32', layer, ...(head >= 0 ? {head} : {})},
       ([map]) => ({...map, causal: true}));
   }
 
   // Token × head.
   gates(layer) {
-    return this.fetch(`gates ${layer}`, '/api/v1/map', {kind: 'gates', layer, position: 'g1'});
+    return this.fetch(`gates ${layer}`, '/api/v1/map', {kind: 'gates', type: 'f32', layer, position: 'g1'});
   }
 
   // Token × channel of an elementwise gate.
   channels(layer, head) {
-    return this.fetch(`channels ${layer} ${head}`, '/api/v1/map', {kind: 'channels', layer, head, position: 'g1'});
+    return this.fetch(`channels ${layer} ${head}`, '/api/v1/map', {kind: 'channels', type: 'f32', layer, head, position: 'g1'});
   }
 
   // Small maps of a layer's heads, for the grid.

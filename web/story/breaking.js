@@ -47,7 +47,7 @@ export function breaking() {
   const moved = paced(80, (amount) => draw(amount).catch(fail));
   const turn = slider('All gates at', {low: 0, high: 1, step: 0.01, at: 1, moved, show: (amount) => amount.toFixed(2)});
   return {
-    id: 'break', title: 'Break it', needs: ['gated'],
+    id: 'break', title: 'Break it', needs: ['gated'], changes: true,
     content: [
       p('Does the model use its gates, or just carry them around? There is a simple way to find out. Take the dimmers out of its hands: hold all of them at one value, and ask what it would say now. At one, all light passes, as in a model without gates. At nothing, the heads fall silent.'),
       tryIt('Drag all dimmers at once.', turn.element, chart, result, element('p', {class: 'more'}, link)),

@@ -1,5 +1,5 @@
 // Who plays which part, and what they read: models of the nursery on sequences of its generator, others on prose.
-import {get, models} from '../shared/api.js';
+import {about, get, models} from '../shared/api.js';
 import {nurserySequence} from '../shared/nursery.js';
 import {passOf} from '../shared/pass.js';
 
@@ -11,10 +11,12 @@ const parts = {
   proseGated: {name: 'Prose, with a gate', fits: [(model) => !model.nursery && model.gate, (model) => model.gate]},
 };
 
-export const cast = {all: [], plain: null, gated: null, prosePlain: null, proseGated: null};
+export const cast = {all: [], readOnly: false, plain: null, gated: null, prosePlain: null, proseGated: null};
 
 export async function gatherCast() {
-  cast.all = (await models()).filter((model) => !model.error && model.tokenizer);
+  const [listed, {read_only: readOnly}] = await Promise.all([models(), about()]);
+  cast.all = listed.filter((model) => !model.error && model.tokenizer);
+  cast.readOnly = readOnly;
   for (const [part, {fits}] of Object.entries(parts)) {
     for (const fit of fits) cast[part] ??= cast.all.find(fit) ?? null;
   }

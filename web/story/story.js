@@ -5,7 +5,7 @@ import {attention, sink, spotlight} from './looking.js';
 import {dimmer, paint, pair} from './gating.js';
 import {breaking, open} from './breaking.js';
 
-// A chapter is a function that returns {id, title, needs: parts of the cast, content, start}.
+// A chapter is a function that returns {id, title, needs: parts of the cast, changes: whether it changes a model, content, start}.
 const chapters = [attention, spotlight, sink, paint, dimmer, pair, breaking, open];
 const numbers = ['One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight'];
 
@@ -13,14 +13,17 @@ function missing(needs) {
   return needs.some((part) => !cast[part]);
 }
 
+const forbidden = (chapter) => chapter.changes && cast.readOnly;
+
 function section(make, i) {
   const chapter = make();
-  const body = missing(chapter.needs) ? [...chapter.content.slice(0, 1), element('p', {class: 'found'}, 'This chapter needs a model that is not loaded: ',
+  const body = forbidden(chapter) ? [...chapter.content.slice(0, 1), element('p', {class: 'found'}, 'This server was started with ', element('code', {}, '--read-only'), ': models are not changed here, so there is nothing to break. Start ',
+    element('code', {}, 'sluice explore'), ' without it.')] : missing(chapter.needs) ? [...chapter.content.slice(0, 1), element('p', {class: 'found'}, 'This chapter needs a model that is not loaded: ',
     chapter.needs.includes('plain') && !cast.plain ? 'one without a gate. ' : 'one with a gate. ', 'Start with ', element('code', {}, 'sluice explore tests/golden/nursery/baseline tests/golden/nursery/headwise'), '.')] : chapter.content;
   const made = element('section', {class: 'chapter', id: chapter.id, 'aria-labelledby': `${chapter.id}-title`},
     element('h2', {id: `${chapter.id}-title`}, element('span', {}, `Chapter ${numbers[i].toLowerCase()}`), chapter.title), body);
   made.dataset.state = 'waiting';
-  return {...chapter, element: made, ready: !missing(chapter.needs)};
+  return {...chapter, element: made, ready: !missing(chapter.needs) && !forbidden(chapter)};
 }
 
 async function begin(chapter) {

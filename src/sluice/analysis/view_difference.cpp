@@ -78,7 +78,6 @@ ViewDifference compare_views(const ViewedModel& a, const ViewedModel& b, size_t 
   difference.agreement =
       static_cast<double>(std::ranges::count_if(tops, is_equal)) / static_cast<double>(length);
   std::erase_if(tops, is_equal);
-  tops.resize(std::min(tops.size(), kMostChanged));
   difference.changed = std::move(tops);
   return difference;
 }

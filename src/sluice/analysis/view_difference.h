@@ -37,8 +37,6 @@ struct ViewedModel {
   Packing packing = Packing::Once;
 };
 
-constexpr size_t kMostChanged = 200;
-
 // The likeliest `count` tokens of either are looked at behind the last one.
 ViewDifference compare_views(const ViewedModel& a, const ViewedModel& b, size_t count,
                              const JobControl& control = {});

@@ -18,7 +18,7 @@ struct HttpRequest {
   NamedTexts query = {};    // decoded
   NamedTexts headers = {};  // names in lower case
   std::string body = {};
-  std::string address = {};  // of who asks
+  std::string address = {};  // of who asks: its network (listener.h)
   bool keep_alive = true;
 
   // Null if it is not there.

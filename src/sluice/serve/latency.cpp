@@ -170,7 +170,7 @@ void measure_length(LoopbackClient& client, const BenchedModel& model, int64_t t
     ordered_json changed = subject;
     changed["interventions"] = {fmt::format("{}{}", model.change, 0.5 + 0.001 * i)};
     gates.time(client, "/api/v1/compare", {{"a", subject}, {"b", changed}});
-    subject.update({{"kind", "attention"}, {"layer", 0}, {"head", 0}});
+    subject.update({{"kind", "attention"}, {"layer", 0}, {"head", 0}, {"type", "f32"}});  // as the page asks
     maps.time(client, "/api/v1/map", subject);
   }
   for (const Sampled* sampled : {&prompts, &gates, &maps}) latencies.rows.push_back(sampled->row());

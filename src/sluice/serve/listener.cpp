@@ -43,16 +43,41 @@ SocketAddress address_of(const std::string& host, uint16_t port) {
   return address;
 }
 
-std::string address_text(SocketAddress& address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  const bool is_v4 = address.storage.ss_family == AF_INET;
-  const void* bytes =
-      is_v4 ? static_cast<void*>(&address.v4().sin_addr) : static_cast<void*>(&address.v6().sin6_addr);
-  ::inet_ntop(address.storage.ss_family, bytes, text, sizeof text);
+bool is_loopback_v4(const in_addr& address) {
+  return ntohl(address.s_addr) >> 24 == 127;
+}
+
+std::string network_v4(const in_addr& address) {
+  if (is_loopback_v4(address)) return std::string(kThisMachine);
+  char text[INET_ADDRSTRLEN] = "";
+  ::inet_ntop(AF_INET, &address, text, sizeof text);
   return text;
 }
 
+std::string network_v6(in6_addr address) {
+  if (IN6_IS_ADDR_LOOPBACK(&address)) return std::string(kThisMachine);
+  if (IN6_IS_ADDR_V4MAPPED(&address)) {
+    in_addr inner = {};
+    std::memcpy(&inner, address.s6_addr + 12, sizeof inner);
+    return network_v4(inner);
+  }
+  std::memset(address.s6_addr + 8, 0, 8);
+  char text[INET6_ADDRSTRLEN] = "";
+  ::inet_ntop(AF_INET6, &address, text, sizeof text);
+  return fmt::format("{}/64", text);
+}
+
+std::string network_of(SocketAddress& address) {
+  return address.storage.ss_family == AF_INET ? network_v4(address.v4().sin_addr)
+                                              : network_v6(address.v6().sin6_addr);
+}
+
 }  // namespace
+
+std::string network_of(const std::string& host) {
+  SocketAddress address = address_of(host, 0);
+  return network_of(address);
+}
 
 Listener listen_at(const std::string& host, uint16_t port) {
   SocketAddress address = address_of(host, port);
@@ -78,7 +103,7 @@ Listener listen_at(const std::string& host, uint16_t port) {
 
 bool is_loopback(const std::string& host) {
   SocketAddress address = address_of(host, 0);
-  if (address.storage.ss_family == AF_INET) return ntohl(address.v4().sin_addr.s_addr) >> 24 == 127;
+  if (address.storage.ss_family == AF_INET) return is_loopback_v4(address.v4().sin_addr);
   return IN6_IS_ADDR_LOOPBACK(&address.v6().sin6_addr) != 0;
 }
 
@@ -91,7 +116,7 @@ Accepted accept_from(const Listener& listener) {
   // Tokens of a stream are small and should not wait for each other.
   const int yes = 1;
   ::setsockopt(accepted.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  accepted.address = address_text(peer);
+  accepted.address = network_of(peer);
   return accepted;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "sluice/base/file_descriptor.h"
 
@@ -20,9 +21,14 @@ Listener listen_at(const std::string& host, uint16_t port);
 // Whether only this machine can reach it.
 bool is_loopback(const std::string& host);
 
+// Where a peer is, as far as it cannot choose: who is at an address of IPv6 has all of its /64, and who is on
+// this machine has all of 127.0.0.0/8.
+std::string network_of(const std::string& host);
+constexpr std::string_view kThisMachine = "this machine";
+
 struct Accepted {
-  FileDescriptor socket;  // closed: nobody is waiting
-  std::string address = {};
+  FileDescriptor socket;     // closed: nobody is waiting
+  std::string address = {};  // its network
 };
 
 // Does not block, nor will the socket.

@@ -17,7 +17,7 @@ constexpr Choice<MapKind> kMapKinds[] = {{"attention", MapKind::Attention},
                                          {"channels", MapKind::Channels},
                                          {"received", MapKind::Received}};
 constexpr Choice<MapKind> kGridKinds[] = {{"attention", MapKind::Attention}, {"gates", MapKind::Gates}};
-constexpr Choice<MapType> kMapTypes[] = {{"f16", MapType::F16}, {"u8", MapType::U8}};
+constexpr Choice<MapType> kMapTypes[] = {{"f32", MapType::F32}, {"f16", MapType::F16}, {"u8", MapType::U8}};
 
 struct WantedMap {
   MapKind kind = MapKind::Attention;

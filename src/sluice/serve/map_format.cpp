@@ -22,6 +22,18 @@ std::string half_bytes(const std::vector<float>& values) {
   return bytes;
 }
 
+std::string_view type_name(MapType type) {
+  switch (type) {
+    case MapType::F32:
+      return "f32";
+    case MapType::F16:
+      return "f16";
+    case MapType::U8:
+      break;
+  }
+  return "u8";
+}
+
 nlohmann::ordered_json place_json(const MapBlock::Map& map) {
   return {{"layer", map.layer},
           {"head", map.head ? nlohmann::ordered_json(*map.head) : nlohmann::ordered_json()},
@@ -38,6 +50,10 @@ void MapBlock::add(const Map& place, const std::vector<float>& values) {
   const auto [lowest, highest] = std::ranges::minmax_element(values);
   map.low = *lowest;
   map.high = *highest;
+  if (type == MapType::F32) {
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    return;
+  }
   if (type == MapType::F16) {
     bytes += half_bytes(values);
     return;
@@ -62,7 +78,7 @@ HttpResponse map_response(const MapBlock& block, std::string_view view, std::str
   for (const MapBlock::Map& map : block.maps) maps.push_back(place_json(map));
   std::string header = compact_text({{"view", view},
                                      {"kind", kind},
-                                     {"type", block.type == MapType::F16 ? "f16" : "u8"},
+                                     {"type", type_name(block.type)},
                                      {"rows", block.rows},
                                      {"columns", block.columns},
                                      {"maps", std::move(maps)}});

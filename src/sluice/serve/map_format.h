@@ -11,7 +11,7 @@
 
 namespace sluice::serve {
 
-enum class MapType { F16, U8 };
+enum class MapType { F32, F16, U8 };
 
 struct MapBlock {
   int64_t rows = 0, columns = 0;

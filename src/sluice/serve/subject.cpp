@@ -45,20 +45,22 @@ void read_prompt(const Json& json, Subject& subject) {
   }
 }
 
-// A text, a list of one of these, or ids.
-void read_completion_prompt(const Json& prompt, Subject& subject) {
+// A text or ids, or a list of one of these.
+enum class PromptList { Allowed, Inside };
+
+void read_completion_prompt(const Json& prompt, Subject& subject, PromptList list_of_prompts) {
   if (prompt.is_text()) {
     subject.prompt = read_prompt_text(prompt);
     return;
   }
   const std::vector<Json> list = prompt.array();
   const bool nested = !list.empty() && (list.front().is_text() || list.front().is_array());
-  if (!nested) {
+  if (!nested || list_of_prompts == PromptList::Inside) {
     subject.ids = read_ids(prompt);
     return;
   }
   if (list.size() > 1) throw HttpError(400, "prompt: one at a time", "prompt");
-  read_completion_prompt(list.front(), subject);
+  read_completion_prompt(list.front(), subject, PromptList::Inside);
 }
 
 void read_changes(const Json& json, const SubjectRules& rules, Subject& subject) {
@@ -92,7 +94,7 @@ Subject read_subject(const Json& json, ModelShelf& shelf, const SubjectRules& ru
 
 Subject read_completion_subject(const Json& json, ModelShelf& shelf, const SubjectRules& rules) {
   Subject subject{.model = &shelf.find(json.text("model"))};
-  read_completion_prompt(json.at("prompt"), subject);
+  read_completion_prompt(json.at("prompt"), subject, PromptList::Allowed);
   read_changes(json, rules, subject);
   return subject;
 }
