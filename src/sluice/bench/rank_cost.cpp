@@ -2,14 +2,21 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "sluice/base/error.h"
@@ -93,6 +100,52 @@ void rest_until_all_are_here(Ranks& ranks) {
   while (!transfer->is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
+// Seconds in which these cores were not idle, whoever had them. "cpu3 user nice system idle iowait irq
+// softirq steal ..." is what the system counts, in ticks.
+double busy_seconds(const cpu_set_t& cores) {
+  std::ifstream file("/proc/stat");
+  double ticks = 0;
+  for (std::string text; std::getline(file, text);) {
+    int core = 0, read = 0;
+    if (std::sscanf(text.c_str(), "cpu%d%n", &core, &read) != 1 || !CPU_ISSET(core, &cores)) continue;
+    std::istringstream columns(text.substr(static_cast<size_t>(read)));
+    double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, soft_irq = 0, stolen = 0;
+    columns >> user >> nice >> system >> idle >> waiting >> irq >> soft_irq >> stolen;
+    ticks += user + nice + system + irq + soft_irq + stolen;
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double own_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// What others have of these cores, from when this is made.
+class OtherPrograms {
+ public:
+  OtherPrograms(Ranks& ranks, const cpu_set_t& cores)
+      : ranks_(ranks), cores_(cores), busy_(busy_seconds(cores)), own_(own_seconds()) {}
+
+  // Every rank has to ask.
+  double share() {
+    const double own[] = {own_seconds() - own_};
+    const std::vector<double> all = all_gather(ranks_, own);
+    const double others = busy_seconds(cores_) - busy_ - std::reduce(all.begin(), all.end());
+    return std::clamp(others / (watch_.seconds() * CPU_COUNT(&cores_)), 0.0, 1.0);
+  }
+
+ private:
+  Ranks& ranks_;
+  cpu_set_t cores_;
+  double busy_, own_;
+  Stopwatch watch_;
+};
+
 // A trainer with a batch, whose steps can be timed.
 class TimedTrainer {
  public:
@@ -122,6 +175,19 @@ class TimedTrainer {
   RankCost::Steps steps() const {
     return {.seconds = median({seconds_.begin() + 1, seconds_.end()}),
             .waited = median({waited_.begin() + 1, waited_.end()})};
+  }
+
+  // Turn by turn: a machine that is slower for a while is so for all kinds.
+  RankCost::Steps steps_beside(const TimedTrainer& other) const {
+    std::vector<double> ratios;
+    for (size_t turn = 1; turn < seconds_.size(); ++turn)
+      ratios.push_back(seconds_[turn] / other.seconds_[turn]);
+    std::ranges::sort(ratios);
+    RankCost::Steps result = steps();
+    result.ratio = median(ratios);
+    result.lower = ratios[(ratios.size() - 1) / 4];
+    result.upper = ratios[(ratios.size() * 3) / 4];
+    return result;
   }
 
  private:
@@ -160,52 +226,69 @@ RankCost measure_rank_cost(Engine& engine, Ranks& ranks, const RankCostRequest& 
                                            if (one) one->step();
                                          },
                                          [&] { fast.step(); }, [&] { exact.step(); }};
+  // Each kind comes equally often at each place, and after each other one: what comes after a rest, or after
+  // one process on all cores, may be slower.
+  constexpr size_t kTurns[][std::size(kinds)] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0},
+                                                 {0, 2, 1}, {2, 0, 1}, {1, 0, 2}};
+  std::optional<OtherPrograms> others;
   for (int turn = 0; turn <= request.repetitions; ++turn) {
+    if (turn == 1) others.emplace(ranks, all_cores);
     if (agree_on_largest(ranks, control.is_cancelled() ? 1 : 0) != 0)
       throw Error(ErrorKind::Interrupted, {.what = "interrupted"});
     control.report("turns", turn, request.repetitions + 1);
-    // Each kind is first in turn: what comes after a rest may be slower.
-    for (size_t i = 0; i < std::size(kinds); ++i) {
+    for (const size_t kind : kTurns[static_cast<size_t>(turn) % std::size(kTurns)]) {
       rest_until_all_are_here(ranks);
-      kinds[(static_cast<size_t>(turn) + i) % std::size(kinds)]();
+      kinds[kind]();
     }
   }
   RankCost cost{.ranks = ranks.size(),
                 .threads = threads,
                 .tokens = request.config.batch_tokens,
                 .repetitions = request.repetitions,
-                .fast = fast.steps(),
-                .exact = exact.steps()};
-  if (one) cost.one_process = one->steps();
+                .others = others->share()};
+  if (one) {
+    cost.one_process = one->steps();
+    cost.fast = fast.steps_beside(*one);
+    cost.exact = exact.steps_beside(*one);
+  }
   return cost;
 }
 
 nlohmann::ordered_json to_json(const RankCost& cost) {
-  return {{"what", "ranks"},
-          {"ranks", cost.ranks},
-          {"threads", cost.threads},
-          {"tokens", cost.tokens},
-          {"repetitions", cost.repetitions},
-          {"one_process_seconds", rounded(cost.one_process.seconds)},
-          {"fast_seconds", rounded(cost.fast.seconds)},
-          {"exact_seconds", rounded(cost.exact.seconds)},
-          {"fast_waited_seconds", rounded(cost.fast.waited)},
-          {"exact_waited_seconds", rounded(cost.exact.waited)},
-          {"fast_ratio", rounded(cost.fast.seconds / cost.one_process.seconds)},
-          {"exact_ratio", rounded(cost.exact.seconds / cost.one_process.seconds)}};
+  nlohmann::ordered_json json = {{"what", "ranks"},
+                                 {"ranks", cost.ranks},
+                                 {"threads", cost.threads},
+                                 {"tokens", cost.tokens},
+                                 {"repetitions", cost.repetitions},
+                                 {"one_process_seconds", rounded(cost.one_process.seconds)}};
+  const auto add = [&](const std::string& name, const RankCost::Steps& steps) {
+    json[name + "_seconds"] = rounded(steps.seconds);
+    json[name + "_waited_seconds"] = rounded(steps.waited);
+    json[name + "_ratio"] = rounded(steps.ratio);
+    json[name + "_ratio_middle_half"] = {rounded(steps.lower), rounded(steps.upper)};
+  };
+  add("fast", cost.fast);
+  add("exact", cost.exact);
+  json["others_share"] = rounded(cost.others);
+  return json;
 }
 
 std::string to_text(const RankCost& cost) {
   const auto row = [&](const std::string& name, const RankCost::Steps& steps) {
-    return fmt::format("{:<24}{:>10.3f}{:>12.0f}{:>10.3f}{:>+9.1f} %\n", name, steps.seconds,
-                       static_cast<double>(cost.tokens) / steps.seconds, steps.waited,
-                       (steps.seconds / cost.one_process.seconds - 1) * 100);
+    return fmt::format("{:<24}{:>10.3f}{:>12.0f}{:>10.3f}", name, steps.seconds,
+                       static_cast<double>(cost.tokens) / steps.seconds, steps.waited);
+  };
+  const auto row_beside = [&](const std::string& name, const RankCost::Steps& steps) {
+    const auto percent = [](double ratio) { return (ratio - 1) * 100; };
+    return row(name, steps) + fmt::format("{:>+9.1f} %{:>+8.1f} to {:+.1f} %\n", percent(steps.ratio),
+                                          percent(steps.lower), percent(steps.upper));
   };
   const std::string ranks = fmt::format("{} ranks x {}", cost.ranks, cost.threads);
-  return fmt::format("{:<24}{:>10}{:>12}{:>10}{:>11}\n", "processes x threads", "s a step", "tokens/s",
-                     "waited", "longer") +
-         row(fmt::format("1 process x {}", cost.ranks * cost.threads), cost.one_process) +
-         row(ranks + ", fast", cost.fast) + row(ranks + ", exact", cost.exact);
+  return fmt::format("{:<24}{:>10}{:>12}{:>10}{:>11}{:>18}\n", "processes x threads", "s a step", "tokens/s",
+                     "waited", "longer", "middle half") +
+         row(fmt::format("1 process x {}", cost.ranks * cost.threads), cost.one_process) + "\n" +
+         row_beside(ranks + ", fast", cost.fast) + row_beside(ranks + ", exact", cost.exact) +
+         fmt::format("other programs had {:.0f} % of these cores meanwhile\n", cost.others * 100);
 }
 
 }  // namespace sluice::bench

@@ -4,31 +4,49 @@
 
 namespace sluice {
 
-void ValueExchange::spread() const {
+void ValueExchange::spread(const Context& context) const {
   if (ranks_.size() == 1) return;
-  for (const ShardLayout::Bucket& bucket : layout_.buckets()) spread_bucket(bucket);
+  // While one bucket is unpacked, the next is on its way.
+  Parcel before;
+  for (const ShardLayout::Bucket& bucket : layout_.buckets()) {
+    Parcel next = begin_bucket(context, bucket);
+    if (before.transfer) finish_bucket(before);
+    before = std::move(next);
+  }
+  if (before.transfer) finish_bucket(before);
   drop_packed();
 }
 
-void ValueExchange::spread_bucket(const ShardLayout::Bucket& bucket) const {
+ValueExchange::Parcel ValueExchange::begin_bucket(const Context& context,
+                                                  const ShardLayout::Bucket& bucket) const {
   const auto self = static_cast<size_t>(ranks_.rank());
-  std::vector<std::vector<float>> parts;
-  for (const auto& part : bucket.parts) parts.emplace_back(static_cast<size_t>(count_of(part)));
-  auto packed = parts[self].begin();
-  for (const ParameterPiece& piece : bucket.parts[self])
-    packed = std::ranges::copy(values_of(piece), packed).out;
-
-  Ranks::Outgoing out(parts.size(), std::as_bytes(std::span(parts[self])));
+  Parcel parcel{.bucket = &bucket, .packed = std::vector<Tensor>(bucket.parts.size()), .transfer = {}};
   Ranks::Incoming in;
-  for (std::vector<float>& part : parts) in.push_back(std::as_writable_bytes(std::span(part)));
+  for (size_t rank = 0; rank < bucket.parts.size(); ++rank) {
+    const std::vector<ParameterPiece>& part = bucket.parts[rank];
+    if (part.size() != 1) parcel.packed[rank] = context.empty({count_of(part)}, DType::F32);
+    in.push_back(std::as_writable_bytes(part.size() == 1 ? values_of(part.front())
+                                                         : parcel.packed[rank].values<float>()));
+  }
+  if (parcel.packed[self].defined()) {
+    float* packed = parcel.packed[self].data<float>();
+    for (const ParameterPiece& piece : bucket.parts[self])
+      packed = std::ranges::copy(values_of(piece), packed).out;
+  }
+  Ranks::Outgoing out(in.size(), in[self]);
   out[self] = {};
   in[self] = {};
-  ranks_.exchange(out, in);
+  parcel.transfer = ranks_.begin(out, in);
+  return parcel;
+}
 
-  for (size_t rank = 0; rank < parts.size(); ++rank) {
-    if (rank == self) continue;
-    auto received = parts[rank].cbegin();
-    for (const ParameterPiece& piece : bucket.parts[rank]) {
+void ValueExchange::finish_bucket(Parcel& parcel) const {
+  ranks_.wait(*parcel.transfer);
+  const auto self = static_cast<size_t>(ranks_.rank());
+  for (size_t rank = 0; rank < parcel.packed.size(); ++rank) {
+    if (rank == self || !parcel.packed[rank].defined()) continue;
+    const float* received = parcel.packed[rank].data<float>();
+    for (const ParameterPiece& piece : parcel.bucket->parts[rank]) {
       std::copy_n(received, piece.count(), values_of(piece).begin());
       received += piece.count();
     }

@@ -171,7 +171,7 @@ StepResult Trainer::step(const OwnPasses& own) {
   result.gradient_norm = exchange_.norm(context(), optimizer_);
   if (result.is_finite()) {
     optimizer_.step(context(), result.rate, result.gradient_norm);
-    ValueExchange(ranks_, decoder_.parameters(), layout()).spread();
+    ValueExchange(ranks_, decoder_.parameters(), layout()).spread(context());
     is_complete_ = !experts_;
   } else {
     for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};
