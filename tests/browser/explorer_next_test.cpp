@@ -59,5 +59,14 @@ TEST_F(ExplorerNext, stops_when_told) {
   EXPECT_LE(count("#said button").get<int>(), 512);
 }
 
+// A model may have more tokens than its tokenizer knows; without their numbers all of them would look alike.
+TEST_F(ExplorerNext, tells_tokens_without_a_text_apart_by_their_numbers) {
+  open("m=headwise&t=" + kPrompt);
+  EXPECT_EQ(browser().run_async("const {tokenName} = await import('/shared/dom.js');"
+                                "return [tokenName({id: 300, token: ''}), tokenName({id: 7, token: null}), "
+                                "tokenName({id: 32, token: ' '})];"),
+            (nlohmann::json{"#300", "7", "·"}));
+}
+
 }  // namespace
 }  // namespace sluice::test

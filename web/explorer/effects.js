@@ -1,5 +1,5 @@
 // What changes of gates do: divergence, probabilities, flipped tokens, the sink, and two continuations with the same seed.
-import {debounced, element, measured, number, percent, replace, signed, visible} from '../shared/dom.js';
+import {debounced, element, measured, number, percent, replace, signed, tokenName, visible} from '../shared/dom.js';
 import {barChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
@@ -85,7 +85,7 @@ export class Effects {
     };
     replace(this.table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'Probabilities of the next token before and after'),
       element('thead', {}, element('tr', {}, ['Next token', 'before', 'after', 'change', ''].map((name) => element('th', {scope: 'col'}, name)))),
-      element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), endsText(mainModel(), row.id)), element('td', {}, percent(row.a)),
+      element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, tokenName(row)), endsText(mainModel(), row.id)), element('td', {}, percent(row.a)),
         element('td', {}, percent(row.b)), element('td', {}, signed(100 * row.change, Math.abs(row.change) < 0.001 ? 4 : 1)), element('td', {class: 'bars'}, bar(row.a, 'fill'), bar(row.b, 'fill second')))))));
     this.drawFlips();
     this.element.dataset.kl = String(difference.kl_mean);
@@ -94,7 +94,7 @@ export class Effects {
   // Where the likeliest next token is another one now.
   drawFlips() {
     const {a, difference} = this.result;
-    const named = ({id, token, probability}) => [element('td', {}, element('span', {class: 'token'}, visible(token ?? String(id)))), element('td', {}, percent(probability))];
+    const named = (one) => [element('td', {}, element('span', {class: 'token'}, tokenName(one))), element('td', {}, percent(one.probability))];
     const {changed} = difference;
     if (!changed.length) return replace(this.flips, element('p', {class: 'note'}, 'Behind every token the likeliest next one is the same as before.'));
     replace(this.flips, element('h3', {}, 'Where another token is the likeliest now'),

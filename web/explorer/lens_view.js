@@ -1,5 +1,5 @@
 // The view "Layers' guesses": the logit lens. What each layer would say next if the model ended there, by position.
-import {element, measured, number, percent, replace, visible} from '../shared/dom.js';
+import {element, measured, number, percent, replace, tokenName, visible} from '../shared/dom.js';
 import {palette, step, strong, table as colorTable} from '../shared/colors.js';
 import {post} from '../shared/api.js';
 import {Drawing} from '../shared/drawing.js';
@@ -19,7 +19,7 @@ function cellOf({pane, lens}, layer, i) {
   const last = lens.layers.at(-1).top[i][0];
   const colors = colorTable();
   const place = step(best.probability);
-  const cell = element('td', {class: best.id === last.id ? 'final' : null, 'data-layer': layer.layer, 'data-position': lens.first + i}, visible(best.token ?? String(best.id)));
+  const cell = element('td', {class: best.id === last.id ? 'final' : null, 'data-layer': layer.layer, 'data-position': lens.first + i}, tokenName(best));
   cell.style.backgroundColor = colors.css[place];
   cell.style.color = colors.ink[place];
   return cell;
@@ -28,7 +28,7 @@ function cellOf({pane, lens}, layer, i) {
 function tipLines({pane, lens}, layer, i) {
   const position = lens.first + i;
   return [`after “${visible(pane.pass.tokens[position])}”`, `layer ${layer.layer}, position ${position}`,
-    ...layer.top[i].map((row) => `${visible(row.token ?? String(row.id))}  ${percent(row.probability)}`),
+    ...layer.top[i].map((row) => `${tokenName(row)}  ${percent(row.probability)}`),
     layer.surprise[i] === null ? 'nothing follows yet' : `surprise of what follows ${number(layer.surprise[i], 2)} nats`];
 }
 
@@ -97,7 +97,7 @@ function drawing() {
       layer.top.forEach(([best], i) => {
         const place = step(best.probability);
         whole.rect(60 + kWide * i, top, kWide - 2, kHigh - 2, shades.hex[place], {hint: percent(best.probability)});
-        whole.text(60 + kWide * (i + 0.5), top + 15, visible(best.token ?? String(best.id)).slice(0, 7), {anchor: 'middle', size: 12, mono: true, fill: shades.ink[place]});
+        whole.text(60 + kWide * (i + 0.5), top + 15, tokenName(best).slice(0, 7), {anchor: 'middle', size: 12, mono: true, fill: shades.ink[place]});
       });
     });
     for (let i = lens.first; i <= lens.last; ++i) whole.text(60 + kWide * (i - lens.first + 0.5), y + 28 + kHigh * lens.layers.length, visible(pane.pass.tokens[i]).slice(0, 7), {anchor: 'middle', size: 11, mono: true, fill: colors.faint});

@@ -1,6 +1,6 @@
 // The view "Next token": what would come next and how likely, as the model and as the sampler see it; a continuation whose
 // every token can be pressed to look into the step that made it.
-import {element, number, percent, replace, spoken, visible} from '../shared/dom.js';
+import {element, number, percent, replace, spoken, tokenName, visible} from '../shared/dom.js';
 import {post} from '../shared/api.js';
 import {tableDrawing} from '../shared/charts.js';
 import {exportButtons} from '../shared/export.js';
@@ -24,7 +24,7 @@ function rowOf(model, row, chosen, most) {
   fill.style.width = `${(100 * row.probability) / most}%`;
   const sampled = element('span', {class: 'fill second'});
   sampled.style.width = `${(100 * row.sampled) / most}%`;
-  return element('tr', {'data-id': row.id}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(row.token ?? String(row.id))), endsText(model, row.id), row.id === chosen ? ' ← taken' : null),
+  return element('tr', {'data-id': row.id}, element('th', {scope: 'row'}, element('span', {class: 'token'}, tokenName(row)), endsText(model, row.id), row.id === chosen ? ' ← taken' : null),
     element('td', {}, percent(row.probability)), element('td', {}, row.sampled === 0 ? 'left out' : percent(row.sampled)), element('td', {class: 'bars'}, fill, sampled));
 }
 
@@ -137,7 +137,7 @@ async function generate() {
 
 const view = {
   name: 'next', title: 'the next token',
-  drawing: () => tableDrawing('The next token', ['token', 'model', 'sampler', 'of'], tables.flatMap(({pane, top}) => top.map((row) => [visible(row.token ?? String(row.id)), number(row.probability, 4), number(row.sampled, 4), `${pane.name} ${pane.note}`]))),
+  drawing: () => tableDrawing('The next token', ['token', 'model', 'sampler', 'of'], tables.flatMap(({pane, top}) => top.map((row) => [tokenName(row), number(row.probability, 4), number(row.sampled, 4), `${pane.name} ${pane.note}`]))),
   table: () => ({columns: ['model', 'changes', 'position', 'id', 'token', 'probability', 'sampled'],
     rows: tables.flatMap(({pane, top, position}) => top.map((row) => [pane.name, pane.pass.subject.interventions.join('; '), position, row.id, row.token, row.probability, row.sampled]))}),
 };
@@ -149,7 +149,8 @@ export function build() {
   drawSaid();
   nameTokens().catch(() => {}); // without their texts the tokens show their ids
   ask();
-  return {split: true, content: [
+  // Two tables beside each other need the whole width.
+  return {split: session.panes.length < 2, content: [
     element('section', {class: 'card', 'aria-label': 'Next token'}, element('div', {class: 'head'}, element('h2', {}, 'What comes next'), exportButtons(view)), parts.tables),
     element('section', {class: 'card', 'aria-label': 'Continuation'}, element('div', {class: 'head'}, element('h2', {}, session.readOnly ? 'The sampler' : 'Let it go on'), session.readOnly ? null : parts.go, parts.back), samplerControls(), parts.trouble, parts.said, parts.hint)]};
 }

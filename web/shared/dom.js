@@ -75,6 +75,9 @@ export function visible(token) {
     .replace(/[\u0000-\u001f\u007f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`) || '∅';
 }
 
+// A predicted token: its text, or its number where the model has no tokenizer, or one that knows fewer tokens than the model.
+export const tokenName = ({id, token}) => (token === '' ? `#${id}` : visible(token ?? String(id)));
+
 // What a screen reader says: a lone space would be silent.
 export function spoken(token) {
   if (token === ' ') return 'space';
