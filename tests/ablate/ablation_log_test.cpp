@@ -112,7 +112,7 @@ TEST_F(AblationLogTest, refuses_the_log_of_another_version) {
   const std::string text = content();
   const std::string header = R"({"sluice_ablation":1,"of":[]})";
   write(fmt::format("{:08x} {}\n", crc32c(header), header) + text.substr(text.find('\n') + 1));
-  EXPECT_NE(refusal(kSame).find("is the log of another version of sluice: expected version 3, got 1"),
+  EXPECT_NE(refusal(kSame).find("is the log of another version of sluice: expected version 4, got 1"),
             std::string::npos)
       << refusal(kSame);
 }

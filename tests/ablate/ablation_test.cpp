@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "sluice/ablate/ablation_analysis.h"
 #include "sluice/ablate/ablation_forecast.h"
 #include "sluice/base/error.h"
@@ -93,6 +95,83 @@ TEST_F(AblationTest, does_not_go_on_with_another_seed_text_or_plan) {
   other = begun;
   other.calibration = nursery_tokens(50);
   refused(other, "the calibration text");
+}
+
+// What is only shown at the end may be asked for anew: no evaluation depends on it.
+TEST_F(AblationTest, goes_on_with_another_prompt_other_samples_and_estimates) {
+  AblationRequest begun = request("a");
+  begun.plan.layers_with_heads = 0;
+  const std::string log = (begun.out / "ablation.log").string();
+  (void)run_ablation(engine_, begun);
+  const std::string before = read_text(log, 1 << 24);
+  begun.start = LogStart::Resume;
+  begun.prompt = "^abc";
+  begun.sample_tokens = 3;
+  begun.estimates = EstimateUse::Beside;
+  begun.estimate_steps = 1;
+  begun.memory = 1 << 20;
+  const AblatedModel model = std::move(run_ablation(engine_, begun).models.front());
+  EXPECT_EQ(model.prompt, "^abc");
+  EXPECT_TRUE(model.estimates.has_value());
+  EXPECT_EQ(read_text(log, 1 << 24), before) << "nothing was evaluated again";
+  begun.rule.margin = 0.02;
+  EXPECT_THROW(run_ablation(engine_, begun), Error) << "which decides when a run rests";
+}
+
+TEST_F(AblationTest, refuses_a_prompt_without_tokens_before_anything_runs) {
+  AblationRequest empty = request("a");
+  empty.prompt = "";
+  EXPECT_ERROR(run_ablation(engine_, empty), ErrorKind::Usage,
+               "--prompt: is empty (without it samples go on from the beginning of the text)");
+  EXPECT_FALSE(fs::exists(empty.out));
+}
+
+// Gates of another sequence are as long as a chunk. A sample may be longer, and costs no result.
+TEST_F(AblationTest, leaves_out_a_sample_that_is_longer_than_what_a_shuffle_has) {
+  AblationRequest shuffled = request("a");
+  shuffled.plan.groups = {"layers"};
+  shuffled.plan.layer_actions = {"shuffled"};
+  shuffled.plan.layers_with_heads = 0;
+  shuffled.plan.draws = 1;
+  shuffled.sample_tokens = 2 * kNurseryChunk;
+  const AblatedModel model = std::move(run_ablation(engine_, shuffled).models.front());
+  ASSERT_EQ(model.samples.size(), 1u);
+  EXPECT_EQ(model.samples.front().run, "");
+}
+
+TEST_F(AblationTest, takes_no_model_twice_under_another_name) {
+  AblationRequest twice = request("twice");
+  const std::string path = nursery_path("headwise");
+  twice.models = {path, path + "/../headwise"};
+  EXPECT_ERROR(run_ablation(engine_, twice), ErrorKind::Usage,
+               "MODEL: " + path + " and " + path + "/../headwise are the same");
+}
+
+TEST_F(AblationTest, says_that_a_copy_has_the_same_weights) {
+  AblationRequest copied = request("copied");
+  const fs::path copy = directory_.path() / "copy";
+  fs::copy(nursery_path("headwise"), copy);
+  copied.models.push_back(copy.string());
+  copied.plan.groups = {"global"};
+  copied.plan.layers_with_heads = 0;
+  copied.sample_tokens = 0;
+  std::ostringstream told;
+  Log log(LogLevel::Normal, told);
+  (void)run_ablation(engine_, copied, {.log = &log});
+  EXPECT_NE(told.str().find("has the same weights as"), std::string::npos) << told.str();
+}
+
+TEST_F(AblationTest, counts_as_all_what_an_exhaustive_one_evaluates) {
+  AblationRequest equal = request("equal");
+  equal.plan.groups = {"global", "constants"};
+  equal.plan.constants = {0, 1, 0.5};
+  equal.plan.layers_with_heads = 0;
+  equal.sample_tokens = 0;
+  equal.coverage = Coverage::Exhaustive;
+  const AblatedModel model = std::move(run_ablation(engine_, equal).models.front());
+  EXPECT_EQ(equal_run_count(model), 2);
+  EXPECT_EQ(evaluations_there(model, model.texts[0]), 3 * model.texts[0].chunks);
+  EXPECT_EQ(evaluations_made(model, model.texts[0]), evaluations_there(model, model.texts[0]));
 }
 
 TEST_F(AblationTest, does_not_go_on_with_another_instruction_set) {

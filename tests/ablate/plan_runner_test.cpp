@@ -275,5 +275,28 @@ TEST_F(PlanRunners, have_noise_for_a_control_that_changes_the_stream_as_much_as_
   EXPECT_EQ(in_heads, 2);
 }
 
+// Whatever is done to a gate has noise of its size as a control; of several draws of a shuffle the first.
+TEST_F(PlanRunners, have_noise_for_every_action) {
+  const std::vector<std::vector<TokenId>> text = {random_text(20, 7), random_text(20, 8), random_text(20, 9)};
+  AblationPlan plan;
+  for (const char* change : {"mean", "invert", "shuffle=1", "shuffle=2"}) {
+    const std::string word = change;
+    plan.runs.push_back({.name = word == "shuffle=1"   ? "layer 1 shuffled 1"
+                                 : word == "shuffle=2" ? "layer 1 shuffled 2"
+                                                       : "layer 1 " + word,
+                         .group = "layers",
+                         .action = word.starts_with("shuffle") ? "shuffled" : word,
+                         .layer = 1,
+                         .interventions = {"layers.1.attn.gate " + word}});
+  }
+  const std::vector<Intervention> all = all_interventions(plan, model_.config());
+  const auto calibration = calibrate(model_.context(nullptr, Packing::Keep), model_.decoder(),
+                                     {.interventions = all, .sequences = text});
+  add_matched_noise(plan, model_, {.sequences = text, .calibration = calibration, .seed = 5});
+  for (const char* run : {"layer 1 mean", "layer 1 invert", "layer 1 shuffled 1"})
+    EXPECT_NE(plan.find(std::string(run) + " / noise"), nullptr) << run;
+  EXPECT_EQ(plan.find("layer 1 shuffled 2 / noise"), nullptr);
+}
+
 }  // namespace
 }  // namespace sluice

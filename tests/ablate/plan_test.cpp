@@ -152,18 +152,58 @@ TEST(Plans, have_no_control_that_is_the_run_itself_or_another_control) {
   EXPECT_TRUE(has(on_queries, "layer 2 closed / attn.out"));
 }
 
+// What a part makes of another sequence's input is that sequence's output.
+TEST(Plans, have_one_control_of_a_shuffle_for_each_part) {
+  PlanRequest request{.layer_actions = {"shuffled"}, .draws = 1};
+  request.groups = {"layers", "controls"};
+  const AblationPlan gated = make_plan(request, planned_model()), twin = make_plan(request, ungated_twin());
+  EXPECT_NE(gated.find("layer 2 shuffled 1 / attn.out"), nullptr);
+  EXPECT_NE(gated.find("layer 2 shuffled 1 / mlp.out"), nullptr);
+  EXPECT_EQ(gated.find("layer 2 shuffled 1 / attn.input"), nullptr);
+  EXPECT_EQ(gated.find("layer 2 shuffled 1 / mlp.input"), nullptr);
+  EXPECT_EQ(twin.find("layer 2 shuffled 1 / attn.input"), nullptr) << "is the run itself";
+  EXPECT_NE(twin.find("layer 2 shuffled 1 / mlp.out"), nullptr);
+}
+
+// A random tensor that is another layer's closed gate would be no control.
+TEST(Plans, draw_a_random_control_among_what_is_no_gate_in_any_layer) {
+  for (const ModelConfig& config : {planned_model(), ungated_twin()}) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      PlanRequest request{.layer_actions = {"closed"}, .seed = seed};
+      request.groups = {"layers", "controls"};
+      for (const PlannedRun& run : make_plan(request, config).runs) {
+        if (run.name.find(" / random") == std::string::npos) continue;
+        EXPECT_NE(run.interventions.front().find(".mlp.out "), std::string::npos) << run.name;
+      }
+    }
+  }
+}
+
+TEST(Plans, say_what_they_leave_out_of_an_ungated_model) {
+  const PlanRequest request{.groups = {"layers"}, .layer_actions = {"open", "closed", "inverted"}};
+  EXPECT_EQ(actions_left_out(request, ungated_twin()), (std::vector<std::string>{"open", "inverted"}));
+  EXPECT_TRUE(actions_left_out(request, planned_model()).empty());
+  PlanRequest seeds{.groups = {"layers"}, .layer_actions = {"open"}, .ungated_layer_actions = {"closed"}};
+  EXPECT_TRUE(actions_left_out(seeds, ungated_twin()).empty());
+  EXPECT_NE(make_plan(seeds, ungated_twin()).find("layer 0 zeroed"), nullptr);
+  EXPECT_NE(make_plan(seeds, planned_model()).find("layer 0 open"), nullptr);
+  EXPECT_EQ(make_plan(seeds, planned_model()).find("layer 0 closed"), nullptr);
+}
+
+TEST(Plans, have_heads_of_no_more_layers_than_there_are) {
+  PlanRequest request{.groups = {"layers"}, .layer_actions = {"open"}, .layers_with_heads = 3};
+  request.layers = IndexSet::parse("0-1");
+  EXPECT_EQ(make_plan(request, planned_model()).then.value().layers, 2);
+}
+
 TEST(Plans, refuse_controls_of_nothing) {
   EXPECT_ERROR(plan_with("controls"), ErrorKind::Usage,
                "plan: controls are of runs on layers or heads: add layers or heads");
-  PlanRequest inverted{.layer_actions = {"inverted"}};
-  inverted.groups = {"layers", "controls"};
-  EXPECT_ERROR(make_plan(inverted, planned_model()), ErrorKind::Usage,
-               "plan: there are no controls of what is done to layers and heads");
 }
 
 TEST(Plans, refuse_an_order_of_heads_that_are_not_closed) {
   EXPECT_ERROR(plan_with("first-heads"), ErrorKind::Usage,
-               "plan: first-heads orders heads by what closing each does, and none is closed");
+               "plan: first-heads orders heads by what closing each does, and none is closed (add heads)");
 }
 
 TEST(Plans, find_runs_that_are_equal_under_other_names) {
@@ -308,7 +348,11 @@ TEST(Plans, from_files_are_refused_with_run_and_field) {
   EXPECT_ERROR(then("layers", R"({"first_heads": true})"), ErrorKind::BadInput,
                "plan.json: then: first_heads: no head is closed alone, so none can come first");
   EXPECT_THROW(then("layers", R"({"heads_of_top_layers": 3, "more": 1})"), Error);
-  EXPECT_TRUE(then("layers", R"({"heads_of_top_layers": 3})").then);
+  EXPECT_ERROR(
+      then("layers", R"({"heads_of_top_layers": 99})"), ErrorKind::BadInput,
+      "plan.json: then: heads_of_top_layers: the group layers is not about so many: expected 1 to 1, "
+      "got 99");
+  EXPECT_TRUE(then("layers", R"({"heads_of_top_layers": 1})").then);
   EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "interv)"), Error) << "cut in half";
   EXPECT_THROW(plan_from_text(R"({"runs": [{"name": "a", "extra": 1, )" + good + "}]}"), Error);
 }

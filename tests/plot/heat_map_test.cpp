@@ -56,6 +56,16 @@ TEST(HeatMap, hatches_what_is_missing_and_colours_the_rest) {
   EXPECT_GT(canvas.lines.size(), whole.lines.size() + 10) << "hatching";
 }
 
+TEST(HeatMap, frames_the_cells_that_it_is_told_to) {
+  HeatMap map = map_of(1, 3, {0, 0.5, 1});
+  const size_t without = drawn(map).lines.size();
+  map.framed = {true, false, true};
+  const RecordingCanvas canvas = drawn(map);
+  EXPECT_EQ(canvas.lines.size(), without + 2);
+  map.framed = {true};
+  EXPECT_THROW(drawn(map), AssertionError);
+}
+
 TEST(HeatMap, of_nothing_says_so) {
   EXPECT_TRUE(drawn(HeatMap{}).says("no data"));
   EXPECT_TRUE(drawn(HeatMap{.rows = 0, .columns = 3}).says("no data"));

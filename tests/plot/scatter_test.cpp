@@ -41,6 +41,22 @@ TEST(Scatter, leaves_out_what_is_not_finite_and_says_what_has_no_place) {
   EXPECT_TRUE(canvas.says("1 value is not positive and has no place on a logarithmic axis"));
 }
 
+TEST(Scatter, draws_intervals_inside_the_axes) {
+  Scatter scatter = scatter_of({0, 1}, {0, 1});
+  const size_t without = drawn(scatter).lines.size();
+  scatter.groups[0].upwards = {{-3, 2}, {std::nan(""), std::nan("")}};
+  scatter.groups[0].across = {{-1, 1}, {0.5, 9}};
+  const RecordingCanvas canvas = drawn(scatter);
+  const auto upright = [](const auto& line) {
+    return line.points.size() == 2 && std::abs(line.points[0].x - line.points[1].x) < 1e-9 &&
+           std::abs(line.stroke.width - 0.9) < 1e-9;
+  };
+  EXPECT_GT(canvas.lines.size(), without);
+  EXPECT_EQ(std::ranges::count_if(canvas.lines, upright), 1) << "the other has none";
+  for (const auto& line : canvas.lines)
+    for (const Point& point : line.points) EXPECT_TRUE(kScatterPage.contains(point));
+}
+
 TEST(Scatter, leaves_out_names_that_would_lie_on_others) {
   Scatter scatter = scatter_of({0, 0.5, 0.5001, 1}, {0, 0.5, 0.5, 1});
   scatter.groups[0].labels = {"", "first", std::string(40, 'x'), "last"};

@@ -120,6 +120,9 @@ TEST(InterventionSyntax, refuses_amounts_that_are_no_numbers) {
                 "bad " + word + ": expected a number, " + word + "=0.5, got \"" + value + "\"");
     }
   }
+  for (const std::string value : {"1e300", "-3.5e38"})
+    EXPECT_EQ(refusal("attn.gate set=" + value),
+              "bad set: expected a number that f32 has, set=0.5, got \"" + value + "\"");
   EXPECT_EQ(refusal("attn.gate set"), "bad set: expected a number, set=0.5, got \"\"");
   EXPECT_EQ(refusal("attn.gate mean=3"), "mean takes no value: got 3");
   EXPECT_EQ(refusal("attn.gate invert=1"), "invert takes no value: got 1");

@@ -108,8 +108,10 @@ TEST(AblationReport, says_in_words_what_the_figures_say) {
       page.find("22 comparisons together and at every time of stopping, but for an error of 0.05 in all"),
       std::string::npos);
   EXPECT_NE(
-      page.find("The damage, in nats per token, of \"layer 0 closed\" on text is higher than of its control"),
+      page.find("Layers closed on text: more damage in 1 of 1, less in 0, equivalent in 0, undecided in "
+                "0. More damage than, by kind: mlp.out: 1 of 1."),
       std::string::npos);
+  EXPECT_NE(page.find("hold for all 22 comparisons together"), std::string::npos);
   EXPECT_NE(html_of(ablation_report(made_up_ablation())).find("&lt;broken&gt;"), std::string::npos);
 }
 
@@ -123,7 +125,7 @@ void add_made_up_run(AblatedModel& model, PlannedRun run, double change) {
 std::map<std::string, double> bars_of_layer(const AblatedModel& model, const std::string& action,
                                             int64_t layer) {
   std::map<std::string, double> bars;
-  for (const ControlledEffect& effect : controlled_layers(model, model.texts.front(), action))
+  for (const ControlledEffect& effect : controlled_effects(model, model.texts.front(), "layers", action))
     if (effect.layer == layer) bars[effect.what] = effect.nll.value;
   return bars;
 }
@@ -178,7 +180,7 @@ TEST(AblationReport, covers_every_text_and_names_it) {
   const std::string page = markdown_of(report);
   for (const char* words :
        {"what having it closed does on text: ", "what having it closed does on code: ",
-        "\"layer 0 closed\" on text is higher", "\"layer 0 closed\" on code is higher",
+        "Layers closed on text: more damage in 1 of 1", "Layers closed on code: more damage in 1 of 1",
         "gated (closed) on text: layer 0 carries", "gated (closed) on code: layer 1 carries"})
     EXPECT_NE(page.find(words), std::string::npos) << words;
   for (const char* stem : {"gated_controls_closed", "gated_sensitivity_closed", "damage_shares"}) {
@@ -213,9 +215,94 @@ TEST(AblationReport, holds_shares_of_a_joint_change_against_nothing_but_their_or
   EXPECT_NE(words[0].text.find("mean error"), std::string::npos) << words[0].text;
   EXPECT_EQ(words[1].text.find("mean error"), std::string::npos) << words[1].text;
   EXPECT_NE(
-      words[1].text.find("shares of changing all gates together, +4.8 nats by estimate and +5 as measured"),
+      words[1].text.find("shares of changing all gates together, +4.8 nats by estimate in 2 steps and +5 as "
+                         "measured on the same chunks"),
       std::string::npos)
       << words[1].text;
+  EXPECT_EQ(words[1].text.find("too few"), std::string::npos) << "4 % are within the bound";
+  estimates.estimates[1].all.nll = 2.5;
+  EXPECT_NE(estimate_words(model)[1].text.find(
+                "The sum misses what was measured by 50 %: 2 steps are too few, --steps 8 or more may do."),
+            std::string::npos);
+}
+
+TEST(AblationReport, puts_estimates_beside_what_was_measured_on_the_same_chunks) {
+  AblatedModel model = made_up_model("gated", true);
+  for (PlannedRun& run : model.plan.runs) run.interventions = {"attn.gate set=0"};
+  model.plan.runs.front().action = "closed";
+  std::vector<double>& by_chunk = model.texts.front().effects.front().by_chunk;
+  by_chunk[8] = by_chunk[9] = 100;  // behind the eight that estimates look at
+  GateEstimates& estimates = model.estimates.emplace(GateEstimates{.chunks = 8, .steps = 2, .passes = 3});
+  ActionEstimates& of = estimates.estimates.emplace_back(
+      ActionEstimates{.tap = "attn.gate", .action = GateAction::Close, .method = EstimateMethod::Integrated});
+  for (int64_t layer = 0; layer < 4; ++layer) of.layers.push_back({.layer = layer});
+  EXPECT_NEAR(compare_estimates(model).front().all_exact.value(), 5, 1e-9);
+}
+
+TEST(AblationReport, draws_controls_of_heads) {
+  AblationResult result = made_up_ablation();
+  for (const char* noise : {"noise", "noise in layer 2", "noise in head 0", "noise in head 1"}) {
+    PlannedRun run{.name = std::string("layer 0 head 0 closed / ") + noise,
+                   .group = "controls",
+                   .action = "noise",
+                   .layer = 0,
+                   .control_of = "layer 0 head 0 closed"};
+    if (run.name.back() == '0') run.head = 0;
+    if (run.name.back() == '1') run.head = 1;
+    add_made_up_run(result.models.front(), run, 0.1);
+  }
+  const Report report = ablation_report(result);
+  const std::vector<const ReportFigure*> figures = figures_of(report);
+  const auto found = std::ranges::find(figures, "gated_head_controls_closed", &ReportFigure::stem);
+  ASSERT_NE(found, figures.end());
+  const std::string drawing = svg_of((*found)->figure);
+  for (const char* kind : {"noise in another layer", "noise in the head", "noise in another head"})
+    EXPECT_NE(drawing.find(kind), std::string::npos) << kind;
+}
+
+// A model whose layers were only opened has nothing that an ungated one could stand beside.
+TEST(AblationReport, compares_models_only_by_what_both_have) {
+  AblationResult result = made_up_ablation();
+  EXPECT_NE(
+      markdown_of(ablation_report(result)).find("Layers are compared by what both kinds of models have"),
+      std::string::npos);
+  for (PlannedRun& run : result.models.front().plan.runs)
+    if (run.group == "layers") run.action = "open";
+  const Report report = ablation_report(result);
+  const std::vector<std::string> stems = stems_of(report);
+  EXPECT_EQ(std::ranges::find(stems, "damage_shares"), stems.end());
+  EXPECT_NE(markdown_of(report).find("That was not run on gated, so nothing stands beside each other here"),
+            std::string::npos);
+}
+
+TEST(AblationReport, says_how_much_was_saved_by_resting_and_by_equal_runs) {
+  AblationResult result = made_up_ablation();
+  result.models.resize(1);
+  AblatedModel& model = result.models.front();
+  EXPECT_NE(
+      ablation_words(result).find("11 runs in all. 110 evaluations of a chunk where 220 would have been "
+                                  "all of them (50.0 %): a run rests when"),
+      std::string::npos)
+      << ablation_words(result);
+  model.plan.runs[1].interventions = model.plan.runs[0].interventions;
+  EXPECT_NE(ablation_words(result).find("11 runs in all, 1 of them another one under a second name, not run "
+                                        "again. 100 evaluations of a chunk where 200 would"),
+            std::string::npos)
+      << ablation_words(result);
+  result.coverage = Coverage::Exhaustive;
+  EXPECT_EQ(ablation_words(result).find("rests"), std::string::npos);
+  EXPECT_NE(ablation_words(result).find("100 evaluations of a chunk: every run saw every chunk."),
+            std::string::npos);
+}
+
+TEST(AblationReport, has_intervals_in_the_tables_of_places_and_shares) {
+  const Report report = ablation_report(made_up_ablation());
+  for (const char* name : {"gated_layers", "gated_heads", "damage_shares", "gated_sensitivity_closed"}) {
+    const std::vector<const Table*> tables = tables_of(report);
+    const auto found = std::ranges::find(tables, name, &Table::name);
+    ASSERT_NE(found, tables.end()) << name;
+    EXPECT_NE(csv_of(**found).find("_low,"), std::string::npos) << name;
+  }
 }
 
 TEST(AblationReport, decides_about_the_sink_by_the_interval_for_all_comparisons) {

@@ -49,6 +49,19 @@ TEST(PatchReport, says_what_does_most) {
   EXPECT_NE(page.find("attn.gate by head: layer 0, head 1 leaves -20.0"), std::string::npos) << page;
 }
 
+TEST(PatchReport, ranks_by_how_far_a_piece_moves_the_answer_either_way) {
+  PatchResult result = patch_example();
+  result.maps[1].layers[0].heads = {0.1, -1.4};
+  EXPECT_NE(markdown_of(patch_report(result, {})).find("layer 0, head 1 brings back -140.0"),
+            std::string::npos);
+  result.maps[1].layers[0].heads = {0.1, -1.4, 0.2, 0.3, 0.05};
+  const std::string text = to_text(result);
+  const size_t first = text.find("layer 0 head 1"), second = text.find("layer 2 head 1");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_LT(first, second) << text;
+  EXPECT_NE(text.find("and 2 more, which do less"), std::string::npos) << text;
+}
+
 TEST(PatchReport, shows_text_of_strangers_as_it_is) {
   EXPECT_EQ(html_of(patch_report(patch_example(), {})).find("<b>"), std::string::npos);
 }

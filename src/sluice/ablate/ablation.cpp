@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -19,6 +20,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/permutation.h"
 #include "sluice/model/count.h"
+#include "sluice/model/model_checksum.h"
 
 namespace sluice {
 namespace {
@@ -128,8 +130,7 @@ class ModelAblation {
     describe();
     if (job_.request.estimates != EstimateUse::None && result_.gated) add_estimates();
     if (job_.request.estimates == EstimateUse::Instead) return std::move(result_);
-    result_.plan = first_part(job_.request, prepared_, result_.gates, model_.config());
-    add_noise_controls(result_.plan, model_, job_.request, prepared_.texts.front().calibration, job_.control);
+    result_.plan = prepared_.plan;
     run_from(0);
     if (result_.plan.then) run_what_follows(*result_.plan.then);
     add_samples();
@@ -144,7 +145,7 @@ class ModelAblation {
     result_.layers = config.layers;
     result_.heads = config.heads;
     result_.gated = gate_tap(config).has_value();
-    result_.gates = measure_gates(model_, prepared_.texts.front().calibration, job_.control);
+    result_.gates = prepared_.gates;
     for (size_t i = 0; i < prepared_.texts.size(); ++i) {
       const PreparedText& text = prepared_.texts[i];
       result_.texts.push_back({.name = job_.request.texts[i].name,
@@ -241,25 +242,50 @@ struct CheckedModels {
   JobIdentity identity;
   int64_t comparisons = 0;
   std::unique_ptr<LoadedModel> only = {};
-  PreparedAblation prepared = {};  // of the last
+  std::vector<PreparedAblation> prepared = {};  // by model
 };
+
+// Everything that may be wrong with any of them comes before the first remark.
+void prepare_models(Engine& engine, const AblationRequest& request, const JobControl& control,
+                    CheckedModels& checked) {
+  for (const std::string& path : request.models) {
+    auto model = std::make_unique<LoadedModel>(engine, path, request.options, control);
+    checked.prepared.push_back(prepare_ablation(*model, request, control));
+    if (request.models.size() == 1) checked.only = std::move(model);
+  }
+}
+
+void tell_what_is_seen(const AblationRequest& request, size_t number, const PreparedAblation& prepared,
+                       const JobControl& control) {
+  const std::string& model = request.models[number];
+  if (const std::string words = left_out_words(request, prepared.config); !words.empty())
+    control.info("{}: {}", model, words);
+  for (size_t t = 0; t < request.texts.size(); ++t)
+    control.info("{}: {} chunks of {} to see; calibrated on {}", request.texts[t].name,
+                 prepared.texts[t].evaluated, model, prepared.texts[t].calibration_name);
+}
 
 CheckedModels check_models(Engine& engine, const AblationRequest& request, const JobControl& control) {
   check_ablation(request);
   CheckedModels checked{.identity = identity_of(request, engine)};
-  std::set<std::string> warned;  // what holds for several models is said once
+  prepare_models(engine, request, control, checked);
+  std::set<std::string> warned;             // what holds for several models is said once
+  std::map<uint32_t, std::string> weights;  // whose they are, by their checksum
   for (size_t i = 0; i < request.models.size(); ++i) {
-    auto model = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
-    checked.prepared = prepare_ablation(*model, request, control);
-    add_identity(checked.identity, i, request.models[i], checked.prepared);
-    warn_of_memory(*model, request, checked.prepared, control);
-    checked.comparisons += comparisons_of(request, checked.prepared, model->config());
-    for (size_t t = 0; t < request.texts.size(); ++t)
-      control.info("{}: {} chunks of {} to see; calibrated on {}", request.texts[t].name,
-                   checked.prepared.texts[t].evaluated, request.models[i],
-                   checked.prepared.texts[t].calibration_name);
-    tell_warnings(checked.prepared.texts, warned, control);
-    if (request.models.size() == 1) checked.only = std::move(model);
+    PreparedAblation& prepared = checked.prepared[i];
+    tell_what_is_seen(request, i, prepared, control);
+    tell_warnings(prepared.texts, warned, control);
+    std::unique_ptr<LoadedModel> loaded;
+    if (!checked.only)
+      loaded = std::make_unique<LoadedModel>(engine, request.models[i], request.options, control);
+    complete_plan(prepared, loaded ? *loaded : *checked.only, request, control);
+    warn_of_memory(request.models[i], request, prepared, control);
+    prepared.weights = checksum_of_source(request.models[i]);
+    add_identity(checked.identity, i, prepared);
+    if (prepared.weights)
+      if (const auto [same, is_new] = weights.try_emplace(*prepared.weights, request.models[i]); !is_new)
+        control.warn("{} has the same weights as {}", request.models[i], same->second);
+    checked.comparisons += comparisons_of(request, prepared);
   }
   return checked;
 }
@@ -274,10 +300,9 @@ AblationResult run_models(Engine& engine, CheckedModels& checked, const Ablation
     if (!checked.only)
       loaded = std::make_unique<LoadedModel>(engine, request.models[i], request.options, shared.control);
     const LoadedModel& model = loaded ? *loaded : *checked.only;
-    if (names.size() > 1) checked.prepared = prepare_ablation(model, request, shared.control);
     AblationJob job = shared;
     job.number = static_cast<int64_t>(i);
-    result.models.push_back(ModelAblation(model, checked.prepared, job).run());
+    result.models.push_back(ModelAblation(model, checked.prepared[i], job).run());
     result.models.back().name = names[i];
   }
   return result;

@@ -77,6 +77,9 @@ struct RunEffect {
   bool finite = true;  // false: the likelihood of a chunk was not; then it is worse, and the figures are NaN
 };
 
+// What AblatedText::calibration says of a text that was given for it.
+inline constexpr const char* kOwnCalibration = "a text of its own";
+
 struct LayerGates {
   int64_t layer = 0;
   double mean = 0, closed = 0;  // closed: share below 0.1

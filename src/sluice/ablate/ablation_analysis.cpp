@@ -1,9 +1,12 @@
 #include "sluice/ablate/ablation_analysis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace sluice {
 namespace {
@@ -43,52 +46,102 @@ int64_t common_chunks(const AblatedText& text, const RunIndices& runs) {
   return common;
 }
 
-void add_shares(EffectProfile& profile) {
+// Of damage beyond all numbers there are no shares.
+double share_of(double part, double sum) {
+  if (!std::isfinite(sum)) return std::numeric_limits<double>::quiet_NaN();
+  return sum > 0 ? std::max(part, 0.0) / sum : 0.0;
+}
+
+// The figures of a place, in this order: nll, ppl, and the shares of both.
+constexpr size_t kPlaceFigures = 4;
+
+// Of all places, one after the other, from their changes of nll and the unbroken model's nll.
+std::vector<double> place_figures(const std::vector<double>& changes, double base) {
   double nll = 0, ppl = 0;
-  for (const PlaceEffect& place : profile.places) {
-    nll += std::max(place.nll, 0.0);
-    ppl += std::max(place.ppl, 0.0);
+  std::vector<double> figures(changes.size() * kPlaceFigures);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    double* of = &figures[i * kPlaceFigures];
+    of[0] = changes[i];
+    of[1] = std::exp(base) * std::expm1(changes[i]);
+    nll += std::max(of[0], 0.0);
+    ppl += std::max(of[1], 0.0);
   }
-  // Of damage beyond all numbers there are no shares.
-  const auto share = [](double part, double sum) {
-    if (!std::isfinite(sum)) return std::numeric_limits<double>::quiet_NaN();
-    return sum > 0 ? std::max(part, 0.0) / sum : 0.0;
-  };
-  for (PlaceEffect& place : profile.places) {
-    place.nll_share = share(place.nll, nll);
-    place.ppl_share = share(place.ppl, ppl);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    double* of = &figures[i * kPlaceFigures];
+    of[2] = share_of(of[0], nll);
+    of[3] = share_of(of[1], ppl);
   }
+  return figures;
+}
+
+// What was done to one place: its runs, and their mean by chunk. No chunks: a likelihood was not finite.
+struct PlaceRuns {
+  RunIndices runs = {};
+  std::vector<double> by_chunk = {};
+};
+
+double mean_of_draw(const std::vector<double>& values, std::span<const size_t> draw) {
+  double sum = 0;
+  for (const size_t i : draw) sum += values[i];
+  return sum / static_cast<double>(draw.size());
+}
+
+RunVerdict common_verdict(const AblatedText& text, const RunIndices& runs) {
+  const RunVerdict first = text.effects[runs.front()].verdict;
+  const bool all = std::ranges::all_of(runs, [&](size_t run) { return text.effects[run].verdict == first; });
+  return all ? first : RunVerdict::Undecided;
+}
+
+// The first `chunks` of each, averaged.
+std::vector<double> mean_by_chunk(const AblatedText& text, const RunIndices& runs, int64_t chunks) {
+  if (!std::ranges::all_of(runs, [&](size_t run) { return text.effects[run].finite; })) return {};
+  std::vector<double> means(static_cast<size_t>(chunks));
+  for (const size_t run : runs)
+    for (size_t i = 0; i < means.size(); ++i)
+      means[i] += text.effects[run].by_chunk[i] / static_cast<double>(runs.size());
+  return means;
 }
 
 EffectProfile profile_of(const AblatedModel& model, const AblatedText& text, const RunIndices& runs,
-                         std::string_view action) {
+                         std::string_view action, ProfileIntervals with) {
   EffectProfile profile{.action = std::string(action), .chunks = common_chunks(text, runs)};
-  std::map<std::pair<int64_t, int64_t>, std::vector<double>> effects;  // by layer and head, of each draw
+  std::map<std::pair<int64_t, int64_t>, PlaceRuns> by_place;  // layer and head
   for (const size_t i : runs) {
     const PlannedRun& run = model.plan.runs[i];
-    const RunEffect& effect = text.effects[i];
-    effects[{*run.layer, run.head.value_or(-1)}].push_back(
-        effect.finite ? mean_of_first(effect.by_chunk, profile.chunks)
-                      : std::numeric_limits<double>::infinity());
+    by_place[{*run.layer, run.head.value_or(-1)}].runs.push_back(i);
   }
-  const double base = std::exp(mean_of_first(text.base_by_chunk, profile.chunks));
-  for (const auto& [place, draws] : effects) {
-    PlaceEffect effect{.layer = place.first, .draws = std::ssize(draws)};
+  std::vector<const PlaceRuns*> places;
+  for (auto& [place, of] : by_place) {
+    of.by_chunk = mean_by_chunk(text, of.runs, profile.chunks);
+    PlaceEffect effect{.layer = place.first, .draws = std::ssize(of.runs)};
     if (place.second >= 0) effect.head = place.second;
-    effect.nll = mean_of_first(draws, effect.draws);
-    effect.ppl = base * std::expm1(effect.nll);
+    effect.verdict = common_verdict(text, of.runs);
     profile.places.push_back(effect);
+    places.push_back(&of);
   }
-  add_shares(profile);
+  const auto figures_of = [&](std::span<const size_t> draw) {
+    std::vector<double> changes;
+    for (const PlaceRuns* place : places)
+      changes.push_back(place->by_chunk.empty() ? std::numeric_limits<double>::infinity()
+                                                : mean_of_draw(place->by_chunk, draw));
+    return place_figures(changes, mean_of_draw(text.base_by_chunk, draw));
+  };
+  std::vector<size_t> all(static_cast<size_t>(profile.chunks));
+  std::iota(all.begin(), all.end(), size_t{0});
+  const std::vector<double> figures = figures_of(all);
+  std::vector<std::optional<Interval>> intervals;
+  if (with == ProfileIntervals::Bootstrap) intervals = bootstrap_all(all.size(), figures_of);
+  for (size_t i = 0; i < profile.places.size(); ++i) {
+    PlaceEffect& place = profile.places[i];
+    double* const values[] = {&place.nll, &place.ppl, &place.nll_share, &place.ppl_share};
+    std::optional<Interval>* const ends[] = {&place.nll_ci95, &place.ppl_ci95, &place.nll_share_ci95,
+                                             &place.ppl_share_ci95};
+    for (size_t figure = 0; figure < kPlaceFigures; ++figure) {
+      *values[figure] = figures[i * kPlaceFigures + figure];
+      if (!intervals.empty()) *ends[figure] = intervals[i * kPlaceFigures + figure];
+    }
+  }
   return profile;
-}
-
-// "mlp.out" of "layer 3 closed / mlp.out". What is drawn at random is of one kind, wherever it is.
-std::string kind_of_control(const PlannedRun& control) {
-  const size_t slash = control.name.find(" / ");
-  const std::string kind = slash == std::string::npos ? control.action : control.name.substr(slash + 3);
-  if (kind.starts_with("noise in layer ")) return "noise in another layer";
-  return kind.substr(0, kind.find(':'));
 }
 
 EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile& profile) {
@@ -104,6 +157,7 @@ EstimateComparison beside(const ActionEstimates& estimates, const EffectProfile&
     comparison.places.push_back(place);
     comparison.exact.push_back(place.nll);
     comparison.estimated.push_back(estimate->nll);
+    comparison.estimated_ci95.push_back(estimate->ci95);
     exact.push_back({.layer = place.layer, .head = place.head, .nll = place.nll});
   }
   const bool heads = !profile.is_empty() && profile.places.front().head;
@@ -117,13 +171,31 @@ std::optional<double> measured_at_once(const AblatedModel& model, const std::str
   const std::vector<RunEffect>& effects = model.texts.front().effects;
   for (size_t i = 0; i < effects.size(); ++i) {
     const PlannedRun& run = model.plan.runs[i];
+    // Estimates are of the first chunks of the order that runs take, too.
     if (run.group == "global" && run.action == action && is_at_tap(run, tap) && effects[i].finite)
-      return effects[i].nll.value;
+      return mean_of_first(effects[i].by_chunk, std::min(effects[i].chunks, model.estimates->chunks));
   }
   return {};
 }
 
 }  // namespace
+
+std::string kind_of_control(const PlannedRun& control) {
+  const size_t slash = control.name.find(" / ");
+  const std::string kind = slash == std::string::npos ? control.action : control.name.substr(slash + 3);
+  if (kind.starts_with("noise in layer ")) return "noise in another layer";
+  if (kind.starts_with("noise in head ")) {
+    const bool own =
+        control.control_of.find(fmt::format(" head {} ", control.head.value_or(-1))) != std::string::npos;
+    return own ? "noise in the head" : "noise in another head";
+  }
+  return kind.substr(0, kind.find(':'));
+}
+
+std::optional<double> EstimateComparison::missing_share() const {
+  if (method == EstimateMethod::FirstOrder || !all_exact || *all_exact == 0) return {};
+  return std::abs(all_estimated - *all_exact) / std::abs(*all_exact);
+}
 
 std::string_view action_in_plan(GateAction action) {
   return action == GateAction::Close ? "closed" : name_of(action);
@@ -138,8 +210,12 @@ std::vector<std::string> actions_of(const AblationPlan& plan, std::string_view g
 }
 
 EffectProfile effect_profile(const AblatedModel& model, const AblatedText& text, std::string_view group,
-                             std::string_view action) {
-  return profile_of(model, text, runs_about(model, text, group, action), action);
+                             std::string_view action, ProfileIntervals intervals) {
+  return profile_of(model, text, runs_about(model, text, group, action), action, intervals);
+}
+
+const char* removal_of(const AblatedModel& model) {
+  return model.gated ? "closed" : "zeroed";
 }
 
 std::vector<PlaceEffect> ranked(const EffectProfile& profile) {
@@ -162,7 +238,7 @@ std::vector<int64_t> layers_by_effect(const AblatedModel& model, int64_t count) 
 
 std::optional<LayerSensitivity> layer_sensitivity(const AblatedModel& model, const AblatedText& text,
                                                   std::string_view action) {
-  const EffectProfile profile = effect_profile(model, text, "layers", action);
+  const EffectProfile profile = effect_profile(model, text, "layers", action, ProfileIntervals::Bootstrap);
   LayerSensitivity result{.action = profile.action, .text = text.name, .chunks = profile.chunks};
   for (const PlaceEffect& place : profile.places) {
     const auto gates = std::ranges::find(model.gates, place.layer, &LayerGates::layer);
@@ -170,6 +246,7 @@ std::optional<LayerSensitivity> layer_sensitivity(const AblatedModel& model, con
     result.layers.push_back(place.layer);
     result.closed.push_back(gates->closed);
     result.nll.push_back(place.nll);
+    result.nll_ci95.push_back(place.nll_ci95);
   }
   if (result.layers.empty()) return {};
   result.statistics = sensitivity(result.closed, result.nll);
@@ -184,9 +261,11 @@ std::vector<EstimateComparison> compare_estimates(const AblatedModel& model) {
       const std::string_view action = action_in_plan(estimates.action);
       RunIndices runs = runs_about(model, model.texts.front(), group, action);
       std::erase_if(runs, [&](size_t run) { return !is_at_tap(model.plan.runs[run], estimates.tap); });
-      EstimateComparison comparison = beside(estimates, profile_of(model, model.texts.front(), runs, action));
+      EstimateComparison comparison = beside(
+          estimates, profile_of(model, model.texts.front(), runs, action, ProfileIntervals::Bootstrap));
       comparison.of_heads = group == "heads";
       comparison.all_exact = measured_at_once(model, estimates.tap, action);
+      comparison.steps = model.estimates->steps;
       if (!comparison.places.empty()) comparisons.push_back(std::move(comparison));
     }
   }
@@ -199,6 +278,14 @@ int64_t evaluations_made(const AblatedModel& model, const AblatedText& text) {
   for (size_t i = 0; i < text.effects.size(); ++i)
     if (equal[i] == i) made += text.effects[i].chunks;
   return made;
+}
+
+int64_t evaluations_there(const AblatedModel& model, const AblatedText& text) {
+  return text.effects.empty() ? 0 : different_runs(model.plan) * text.chunks;
+}
+
+int64_t equal_run_count(const AblatedModel& model) {
+  return std::ssize(model.plan.runs) - different_runs(model.plan);
 }
 
 std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedText& text,
@@ -218,7 +305,10 @@ std::vector<ControlPair> control_pairs(const AblatedModel& model, const AblatedT
     pair.run_nll = mean_of_first(broken.by_chunk, pair.chunks);
     pair.control_nll = mean_of_first(other.by_chunk, pair.chunks);
     pair.difference = mean_of_samples(differences);
-    pair.sequence = simultaneous_interval(differences, rule);
+    ConfidenceSequence sequence;
+    for (const double difference : differences) sequence.add(difference);
+    pair.sequence = simultaneous_interval(sequence, rule);
+    pair.verdict = verdict_of(sequence, rule);
     pairs.push_back(pair);
   }
   return pairs;
@@ -237,23 +327,27 @@ Estimate mean_of_draws(const AblatedText& text, std::span<const size_t> runs) {
   return mean_of_samples(means);
 }
 
-std::vector<ControlledEffect> controlled_layers(const AblatedModel& model, const AblatedText& text,
-                                                std::string_view action) {
+std::vector<ControlledEffect> controlled_effects(const AblatedModel& model, const AblatedText& text,
+                                                 std::string_view group, std::string_view action) {
   std::vector<ControlledEffect> effects;
-  const auto add = [&](int64_t layer, const std::string& what, size_t run) {
-    const auto is_it = [&](const ControlledEffect& each) { return each.layer == layer && each.what == what; };
+  const std::vector<PlannedRun>& runs = model.plan.runs;
+  const auto add = [&](const PlannedRun& about, const std::string& what, size_t run) {
+    const auto is_it = [&](const ControlledEffect& each) {
+      return each.layer == *about.layer && each.head == about.head && each.what == what;
+    };
     auto found = std::ranges::find_if(effects, is_it);
     if (found == effects.end())
-      found = effects.insert(effects.end(), ControlledEffect{.layer = layer, .what = what});
+      found = effects.insert(effects.end(),
+                             ControlledEffect{.layer = *about.layer, .head = about.head, .what = what});
     if (std::ranges::find(found->runs, run) == found->runs.end()) found->runs.push_back(run);
   };
-  const std::vector<PlannedRun>& runs = model.plan.runs;
   for (size_t control = 0; control < text.effects.size(); ++control) {
     if (runs[control].control_of.empty()) continue;
     const auto run = std::ranges::find(runs, runs[control].control_of, &PlannedRun::name);
-    if (run->group != "layers" || run->action != action || !run->layer || run->head) continue;
-    add(*run->layer, model.gated ? "gate" : "attention", static_cast<size_t>(run - runs.begin()));
-    add(*run->layer, kind_of_control(runs[control]), control);
+    if (run->group != group || run->action != action || !run->layer) continue;
+    if (run->head.has_value() != (group == "heads")) continue;
+    add(*run, model.gated ? "gate" : "attention", static_cast<size_t>(run - runs.begin()));
+    add(*run, kind_of_control(runs[control]), control);
   }
   for (ControlledEffect& effect : effects) effect.nll = mean_of_draws(text, effect.runs);
   return effects;

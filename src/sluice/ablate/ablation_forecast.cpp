@@ -38,18 +38,17 @@ AblationPlan with_heads_to_come(AblationPlan plan, const ModelConfig& config) {
   return plan;
 }
 
-void add_costs(ModelForecast& forecast, const LoadedModel& model, const AblationRequest& request,
-               const PreparedAblation& prepared) {
-  const ModelConfig& config = model.config();
+void add_costs(ModelForecast& forecast, const AblationRequest& request, const PreparedAblation& prepared) {
+  const ModelConfig& config = prepared.config;
   const AblationPlan whole = with_heads_to_come(prepared.plan, config);
-  forecast.to_come = std::ssize(whole.runs) - forecast.runs;
+  forecast.to_come = forecast.estimates_only ? 0 : std::ssize(whole.runs) - forecast.runs;
   for (const PreparedText& text : prepared.texts) {
     const PlanCost cost = cost_of(whole, config, text, request.memory);
     const auto chunks = static_cast<double>(text.evaluated);
     forecast.trial_work = cost.base.naive;
+    if (forecast.estimates_only) continue;
     forecast.memory = std::max(forecast.memory, cost.memory);
-    if (request.estimates == EstimateUse::Instead) continue;
-    forecast.evaluations += text.evaluated * std::ssize(whole.runs);
+    forecast.evaluations += text.evaluated * different_runs(whole);
     forecast.naive += chunks * cost.naive();
     forecast.shared += chunks * cost.shared();
   }
@@ -66,6 +65,11 @@ double trial_seconds(const LoadedModel& model, const PreparedText& text, const J
   (void)chunk_nll(context, model.decoder(), chunk);  // packs the weights
   control.stop_if_cancelled();
   return seconds_of([&] { (void)chunk_nll(context, model.decoder(), chunk); });
+}
+
+// Rounded up: what is said to be enough is enough.
+std::string mebibytes(int64_t bytes) {
+  return fmt::format("{} MiB", (bytes + (1 << 20) - 1) >> 20);
 }
 
 std::string seconds_words(double seconds) {
@@ -91,8 +95,12 @@ AblationForecast forecast_ablation(Engine& engine, const AblationRequest& reques
     const LoadedModel model(engine, request.models[i], request.options, control);
     PreparedAblation prepared = prepare_ablation(model, request, control);
     tell_warnings(prepared.texts, warned, control);
-    prepared.plan = planned_first(model, request, prepared, control);
-    ModelForecast next{.name = names[i], .plan = prepared.plan, .runs = std::ssize(prepared.plan.runs)};
+    if (const std::string words = left_out_words(request, prepared.config); !words.empty())
+      control.info("{}: {}", request.models[i], words);
+    complete_plan(prepared, model, request, control);
+    ModelForecast next{.name = names[i], .estimates_only = request.estimates == EstimateUse::Instead};
+    if (!next.estimates_only) next.plan = prepared.plan;
+    next.runs = std::ssize(next.plan.runs);
     for (size_t t = 0; t < request.texts.size(); ++t) {
       const PreparedText& text = prepared.texts[t];
       next.texts.push_back({.name = request.texts[t].name,
@@ -100,23 +108,25 @@ AblationForecast forecast_ablation(Engine& engine, const AblationRequest& reques
                             .chunk_length = text.text.chunk_length,
                             .calibration = text.calibration_name});
     }
-    add_costs(next, model, request, prepared);
-    warn_of_memory(model, request, prepared, control);
+    add_costs(next, request, prepared);
+    next.comparisons = comparisons_of(request, prepared);
+    warn_of_memory(request.models[i], request, prepared, control);
     next.trial_seconds = trial_seconds(model, prepared.texts.front(), control);
     forecast.models.push_back(std::move(next));
   }
   return forecast;
 }
 
-void warn_of_memory(const LoadedModel& model, const AblationRequest& request,
+void warn_of_memory(const std::string& model, const AblationRequest& request,
                     const PreparedAblation& prepared, const JobControl& control) {
   if (request.estimates == EstimateUse::Instead) return;
+  const AblationPlan whole = with_heads_to_come(prepared.plan, prepared.config);
   int64_t needed = 0;
   for (const PreparedText& text : prepared.texts)
-    needed = std::max(needed, cost_of(prepared.plan, model.config(), text, request.memory).memory);
+    needed = std::max(needed, cost_of(whole, prepared.config, text, request.memory).memory);
   if (needed <= request.memory) return;
-  control.warn("{}: a run takes {} MiB beside the weights, more than the {} of --memory",
-               model.path().string(), (needed + (1 << 20) - 1) >> 20, request.memory >> 20);
+  control.warn("{}: a run takes {} beside the weights, more than the {} of --memory", model,
+               mebibytes(needed), request.memory >> 20);
 }
 
 nlohmann::ordered_json to_json(const AblationForecast& forecast) {
@@ -131,6 +141,7 @@ nlohmann::ordered_json to_json(const AblationForecast& forecast) {
     models.push_back({{"name", model.name},
                       {"runs", model.runs},
                       {"runs_of_heads_to_come", model.to_come},
+                      {"comparisons", model.comparisons},
                       {"texts", std::move(texts)},
                       {"evaluations", model.evaluations},
                       {"flops_naive", model.naive},
@@ -142,23 +153,40 @@ nlohmann::ordered_json to_json(const AblationForecast& forecast) {
   return {{"models", std::move(models)}, {"timing", {{"seconds_at_most", forecast.seconds()}}}};
 }
 
+namespace {
+
+std::string runs_words(const ModelForecast& model) {
+  if (model.estimates_only) return "estimates from gradients, no runs";
+  const std::string heads =
+      model.to_come > 0 ? fmt::format(", then {} of heads, chosen by what those show", model.to_come) : "";
+  return fmt::format("{} runs{}; {} comparisons", model.runs, heads, model.comparisons);
+}
+
+std::string cost_words(const ModelForecast& model) {
+  if (model.estimates_only) return fmt::format("{:.3g} FLOPs of estimates", model.estimates);
+  return fmt::format(
+      "at most {} evaluations of a chunk: {:.3g} FLOPs one by one, {:.3g} shared ({:.2f}){}; {} beside the "
+      "weights",
+      model.evaluations, model.naive, model.shared, model.naive > 0 ? model.shared / model.naive : 0,
+      model.estimates > 0 ? fmt::format(", {:.3g} of estimates", model.estimates) : "",
+      mebibytes(model.memory));
+}
+
+}  // namespace
+
 std::string to_text(const AblationForecast& forecast) {
   std::string text;
+  bool runs = false;
   for (const ModelForecast& model : forecast.models) {
-    text += fmt::format(
-        "{}: {} runs{}\n", model.name, model.runs,
-        model.to_come > 0 ? fmt::format(", then {} of heads, chosen by what those show", model.to_come) : "");
+    runs = runs || !model.estimates_only;
+    text += fmt::format("{}: {}\n", model.name, runs_words(model));
     for (const TextForecast& on : model.texts)
       text += fmt::format("  on {}: {} chunks of {} tokens, calibrated on {}\n", on.name, on.chunks,
                           on.chunk_length, on.calibration);
-    text += fmt::format(
-        "  at most {} evaluations of a chunk: {:.3g} FLOPs one by one, {:.3g} shared ({:.2f}), {:.3g} of "
-        "estimates; {} MiB beside the weights; {} on this machine\n",
-        model.evaluations, model.naive, model.shared, model.naive > 0 ? model.shared / model.naive : 0,
-        model.estimates, model.memory >> 20, seconds_words(model.seconds()));
+    text += fmt::format("  {}; {} on this machine\n", cost_words(model), seconds_words(model.seconds()));
   }
-  return text + fmt::format("at most {} in all; runs that are decided earlier rest\n",
-                            seconds_words(forecast.seconds()));
+  return text + fmt::format("at most {} in all{}\n", seconds_words(forecast.seconds()),
+                            runs ? "; runs that are decided earlier rest" : "");
 }
 
 }  // namespace sluice

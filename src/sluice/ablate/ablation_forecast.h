@@ -21,9 +21,11 @@ struct TextForecast {
 struct ModelForecast {
   std::string name;
   AblationPlan plan = {};         // its first part
+  bool estimates_only = false;    // then there are no runs
   int64_t runs = 0, to_come = 0;  // to_come: of heads, chosen by what the first part will show
+  int64_t comparisons = 0;        // that share the error, as comparisons_of() counts them
   std::vector<TextForecast> texts = {};
-  int64_t evaluations = 0;  // runs × chunks of all texts, if none rests
+  int64_t evaluations = 0;  // different runs × chunks of all texts, if none rests
   // Floating-point operations if none rests: every run on its own, with what is shared computed once, and of
   // estimates.
   double naive = 0, shared = 0, estimates = 0;
@@ -46,7 +48,7 @@ AblationForecast forecast_ablation(Engine& engine, const AblationRequest& reques
                                    const JobControl& control = {});
 
 // A line if not even one run of a chunk fits into the request's memory, which is taken all the same.
-void warn_of_memory(const LoadedModel& model, const AblationRequest& request,
+void warn_of_memory(const std::string& model, const AblationRequest& request,
                     const PreparedAblation& prepared, const JobControl& control);
 
 nlohmann::ordered_json to_json(const AblationForecast& forecast);

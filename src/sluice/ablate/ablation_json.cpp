@@ -33,9 +33,13 @@ ordered_json json_of(const PlaceEffect& place) {
   ordered_json json = {{"layer", place.layer}};
   if (place.head) json["head"] = *place.head;
   json.update({{"nll_change", place.nll},
+               {"nll_change_ci95", to_json(place.nll_ci95)},
                {"ppl_change", place.ppl},
+               {"ppl_change_ci95", to_json(place.ppl_ci95)},
                {"nll_share", place.nll_share},
-               {"ppl_share", place.ppl_share}});
+               {"nll_share_ci95", to_json(place.nll_share_ci95)},
+               {"ppl_share", place.ppl_share},
+               {"ppl_share_ci95", to_json(place.ppl_share_ci95)}});
   return json;
 }
 
@@ -44,6 +48,7 @@ ordered_json json_of(const LayerSensitivity& layers) {
   for (size_t i = 0; i < layers.layers.size(); ++i) {
     by_layer.push_back(
         {{"layer", layers.layers[i]}, {"closed", layers.closed[i]}, {"nll_change", layers.nll[i]}});
+    by_layer.back()["nll_change_ci95"] = to_json(layers.nll_ci95[i]);
     if (layers.statistics.influence.empty()) continue;
     by_layer.back()["leverage"] = layers.statistics.influence[i].leverage;
     by_layer.back()["cook"] = layers.statistics.influence[i].cook;
@@ -61,7 +66,7 @@ ordered_json json_of(const LayerSensitivity& layers) {
 ordered_json profiles_json(const AblatedModel& model, const AblatedText& text, std::string_view group) {
   ordered_json json = ordered_json::array();
   for (const std::string& action : actions_of(model.plan, group)) {
-    const EffectProfile profile = effect_profile(model, text, group, action);
+    const EffectProfile profile = effect_profile(model, text, group, action, ProfileIntervals::Bootstrap);
     if (profile.is_empty()) continue;
     ordered_json places = ordered_json::array();
     for (const PlaceEffect& place : profile.places) places.push_back(json_of(place));
@@ -70,7 +75,22 @@ ordered_json profiles_json(const AblatedModel& model, const AblatedText& text, s
   return json;
 }
 
-ordered_json json_of(const AblatedModel& model, const AblatedText& text) {
+// Runs beside their controls, with a verdict each.
+ordered_json controls_json(const AblatedModel& model, const AblatedText& text, const StoppingRule& rule) {
+  ordered_json json = ordered_json::array();
+  for (const ControlPair& pair : control_pairs(model, text, rule))
+    json.push_back({{"run", model.plan.runs[pair.run].name},
+                    {"control", model.plan.runs[pair.control].name},
+                    {"verdict", name_of(pair.verdict)},
+                    {"chunks", pair.chunks},
+                    {"run_nll_change", pair.run_nll},
+                    {"control_nll_change", pair.control_nll},
+                    {"difference", to_json(pair.difference)},
+                    {"simultaneous_interval", to_json(pair.sequence)}});
+  return json;
+}
+
+ordered_json json_of(const AblatedModel& model, const AblatedText& text, const StoppingRule& rule) {
   ordered_json runs = ordered_json::array(), sensitivities = ordered_json::array();
   const std::vector<size_t> equal = equal_runs(model.plan);
   for (size_t i = 0; i < text.effects.size(); ++i) {
@@ -98,6 +118,7 @@ ordered_json json_of(const AblatedModel& model, const AblatedText& text) {
   json.update({{"runs", std::move(runs)},
                {"layers", profiles_json(model, text, "layers")},
                {"heads", profiles_json(model, text, "heads")},
+               {"controls", controls_json(model, text, rule)},
                {"sensitivity", std::move(sensitivities)}});
   return json;
 }
@@ -110,13 +131,16 @@ ordered_json agreements_json(const AblatedModel& model) {
                     {"method", name_of(comparison.method)},
                     {"of", comparison.of_heads ? "heads" : "layers"}});
     json.back().update(to_json(comparison.agreement));
+    if (comparison.method != EstimateMethod::Integrated) continue;
+    json.back()["sum_of_shares"] = comparison.all_estimated;
+    json.back()["joint_change"] = comparison.all_exact ? ordered_json(*comparison.all_exact) : nullptr;
   }
   return json;
 }
 
-ordered_json json_of(const AblatedModel& model) {
+ordered_json json_of(const AblatedModel& model, const StoppingRule& rule) {
   ordered_json texts = ordered_json::array(), gates = ordered_json::array(), samples = ordered_json::array();
-  for (const AblatedText& text : model.texts) texts.push_back(json_of(model, text));
+  for (const AblatedText& text : model.texts) texts.push_back(json_of(model, text, rule));
   for (const LayerGates& layer : model.gates)
     gates.push_back({{"layer", layer.layer}, {"mean", layer.mean}, {"closed", layer.closed}});
   for (const BrokenSample& sample : model.samples)
@@ -138,7 +162,7 @@ ordered_json json_of(const AblatedModel& model) {
 
 ordered_json to_json(const AblationResult& result) {
   ordered_json models = ordered_json::array();
-  for (const AblatedModel& model : result.models) models.push_back(json_of(model));
+  for (const AblatedModel& model : result.models) models.push_back(json_of(model, result.rule));
   return {{"rule",
            {{"relative_precision", result.rule.relative},
             {"absolute_precision", result.rule.absolute},

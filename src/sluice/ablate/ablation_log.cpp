@@ -24,8 +24,9 @@ using nlohmann::ordered_json;
 constexpr const char* kLogName = "ablation.log";
 constexpr size_t kChecksumLength = 8;
 // Of what lines say and of what an ablation's identity is made of. 2: the plan says which heads follow. 3:
-// the instruction set; a calibration text is cut as `eval` cuts it.
-constexpr int64_t kLogVersion = 3;
+// the instruction set; a calibration text is cut as `eval` cuts it. 4: the plan has its matched noise, and
+// what samples and estimates depend on has no part in it.
+constexpr int64_t kLogVersion = 4;
 constexpr size_t kMostLogBytes = size_t{4} << 30;
 
 std::string line_of(const ordered_json& json) {

@@ -1,6 +1,6 @@
 #include "sluice/ablate/ablation_preparation.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -10,51 +10,74 @@
 #include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/eval/calibration_text.h"
-#include "sluice/model/model_checksum.h"
 
 namespace sluice {
 namespace {
-
-// Nothing can be opened without a gate: what attention adds is zeroed then, so that a twin has its layers,
-// too.
-PlanRequest fitted_to(PlanRequest request, const ModelConfig& config) {
-  if (!gate_tap(config) && request.layer_actions == std::vector<std::string>{"open"})
-    request.layer_actions = {"closed"};
-  return request;
-}
 
 // As many runs as there will be; what controls of open gates are scaled by is known only when gates were
 // looked at.
 PlanRequest with_some_means(PlanRequest request, const ModelConfig& config) {
   if (gate_tap(config)) request.gate_means.assign(static_cast<size_t>(config.layers), 0.5);
-  return fitted_to(std::move(request), config);
+  return request;
 }
 
 bool asks_for_controls(const AblationRequest& request) {
   return std::ranges::find(request.plan.groups, "controls") != request.plan.groups.end();
 }
 
-// Runs of noise at most: a run on a layer gets two, one on a head four (matched_noise.h).
-int64_t noise_runs(const AblationPlan& plan) {
-  int64_t count = 0;
-  for (const PlannedRun& run : plan.runs)
-    if (run.layer && run.control_of.empty()) count += run.head ? 4 : 2;
-  return count;
-}
-
 std::string checksum_words(std::string_view text) {
   return fmt::format("crc32c {:08x}", crc32c(text));
+}
+
+// A usage error for a directory that is there twice, under whatever name.
+void check_models_differ(const std::vector<std::string>& models) {
+  for (size_t i = 0; i < models.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      std::error_code error;  // what is not there is said when it is loaded
+      if (models[i] != models[j] && !std::filesystem::equivalent(models[i], models[j], error)) continue;
+      throw usage_error({.where = "MODEL",
+                         .what = models[i] == models[j]
+                                     ? fmt::format("{} is given twice", models[i])
+                                     : fmt::format("{} and {} are the same", models[j], models[i])});
+    }
+  }
+}
+
+// What samples begin with is read before anything runs, although they come last.
+void check_prompt(const LoadedModel& model, const AblationRequest& request) {
+  if (!request.prompt || request.sample_tokens == 0) return;
+  if (!model.has_tokenizer())
+    throw usage_error({.where = "--prompt",
+                       .what = fmt::format("{} has no tokenizer to read it with", model.path().string()),
+                       .hint = "--tokenizer gives one; without --prompt no samples are written"});
+  if (model.encode(*request.prompt).empty())
+    throw usage_error(
+        {.where = "--prompt", .what = fmt::format("has no tokens for {}", model.path().string())});
+}
+
+// Bad input that names the file, for a plan that is one.
+void check_plan_positions(const LoadedModel& model, const AblationRequest& request,
+                          const PreparedAblation& prepared) {
+  try {
+    for (const PreparedText& text : prepared.texts)
+      check_positions(prepared.plan, prepared.config, text.text.chunk_length);
+  } catch (const Error& error) {
+    if (request.plan_file.empty()) throw error.inside(model.path().string());
+    throw bad_input(error.report()).inside(request.plan_file.string()).inside(model.path().string());
+  }
 }
 
 }  // namespace
 
 void check_ablation(const AblationRequest& request) {
   if (request.models.empty()) throw usage_error({.where = "MODEL", .what = "no model is given"});
-  for (const std::string& model : request.models)
-    if (std::ranges::count(request.models, model) > 1)
-      throw usage_error({.where = "MODEL", .what = model + " is given twice"});
+  check_models_differ(request.models);
   if (request.texts.empty()) throw usage_error({.where = "--data", .what = "no text is given"});
   check_sources(request);
+  if (request.prompt && request.prompt->empty())
+    throw usage_error({.where = "--prompt",
+                       .what = "is empty",
+                       .hint = "without it samples go on from the beginning of the text"});
   if (request.estimates != EstimateUse::None && request.options.dtype == DType::I8)
     throw usage_error({.where = "--estimate", .what = "nothing can be differentiated through int8 weights"});
 }
@@ -69,8 +92,8 @@ int64_t runs_to_come(const AblationPlan& plan, const ModelConfig& config) {
 
 PreparedAblation prepare_ablation(const LoadedModel& model, const AblationRequest& request,
                                   const JobControl& control) {
-  PreparedAblation prepared;
-  const ModelConfig& config = model.config();
+  PreparedAblation prepared{.config = model.config()};
+  const ModelConfig& config = prepared.config;
   try {
     prepared.plan = request.plan_file.empty() ? make_plan(with_some_means(request.plan, config), config)
                                               : load_plan(request.plan_file, config);
@@ -80,9 +103,9 @@ PreparedAblation prepare_ablation(const LoadedModel& model, const AblationReques
   if (request.estimates == EstimateUse::Instead && !gate_tap(config))
     throw usage_error(
         {.where = model.path().string(), .what = "has no gate whose effect could be estimated"});
+  check_prompt(model, request);
   prepared.texts = prepare_texts(model, request, control);
-  for (const PreparedText& text : prepared.texts)
-    check_positions(prepared.plan, config, text.text.chunk_length);
+  check_plan_positions(model, request, prepared);
   if (request.estimates != EstimateUse::Instead)
     check_calibration_of(prepared.texts, request, all_interventions(prepared.plan, config));
   return prepared;
@@ -101,15 +124,6 @@ std::vector<LayerGates> measure_gates(const LoadedModel& model, const ChunkedTex
   return layers;
 }
 
-AblationPlan first_part(const AblationRequest& request, const PreparedAblation& prepared,
-                        const std::vector<LayerGates>& gates, const ModelConfig& config) {
-  if (!request.plan_file.empty()) return prepared.plan;
-  PlanRequest plan = request.plan;
-  plan.gate_means.assign(static_cast<size_t>(config.layers), 0.0);
-  for (const LayerGates& layer : gates) plan.gate_means[static_cast<size_t>(layer.layer)] = layer.mean;
-  return make_plan(fitted_to(std::move(plan), config), config);
-}
-
 std::shared_ptr<const Calibration> plan_calibration(const LoadedModel& model, const AblationPlan& plan,
                                                     const ChunkedText& text, const JobControl& control) {
   const std::vector<Intervention> interventions = all_interventions(plan, model.config());
@@ -120,26 +134,24 @@ std::shared_ptr<const Calibration> plan_calibration(const LoadedModel& model, co
                    {.cancelled = control.cancelled, .log = control.log});
 }
 
-void add_noise_controls(AblationPlan& plan, const LoadedModel& model, const AblationRequest& request,
-                        const ChunkedText& text, const JobControl& control) {
-  if (!request.plan_file.empty() || !asks_for_controls(request)) return;
+void complete_plan(PreparedAblation& prepared, const LoadedModel& model, const AblationRequest& request,
+                   const JobControl& control) {
+  const ChunkedText& text = prepared.texts.front().calibration;
+  prepared.gates = measure_gates(model, text, control);
+  // A file has the sizes of all controls in it.
+  if (!request.plan_file.empty() || !asks_for_controls(request) || request.estimates == EstimateUse::Instead)
+    return;
+  PlanRequest plan = request.plan;
+  plan.gate_means.assign(static_cast<size_t>(prepared.config.layers), 0.0);
+  for (const LayerGates& layer : prepared.gates)
+    plan.gate_means[static_cast<size_t>(layer.layer)] = layer.mean;
+  prepared.plan = make_plan(plan, prepared.config);
   const std::vector<std::vector<TokenId>> sequences = fed_sequences(text);
-  add_matched_noise(plan, model,
+  add_matched_noise(prepared.plan, model,
                     {.sequences = sequences,
-                     .calibration = plan_calibration(model, plan, text, control),
+                     .calibration = plan_calibration(model, prepared.plan, text, control),
                      .seed = request.plan.seed},
                     {.cancelled = control.cancelled, .log = control.log});
-}
-
-AblationPlan planned_first(const LoadedModel& model, const AblationRequest& request,
-                           const PreparedAblation& prepared, const JobControl& control) {
-  if (!request.plan_file.empty()) return prepared.plan;
-  const ChunkedText& text = prepared.texts.front().calibration;
-  const std::vector<LayerGates> gates =
-      asks_for_controls(request) ? measure_gates(model, text, control) : std::vector<LayerGates>();
-  AblationPlan plan = first_part(request, prepared, gates, model.config());
-  add_noise_controls(plan, model, request, text, control);
-  return plan;
 }
 
 JobIdentity identity_of(const AblationRequest& request, const Engine& engine) {
@@ -148,40 +160,50 @@ JobIdentity identity_of(const AblationRequest& request, const Engine& engine) {
           {"the number of texts", std::to_string(request.texts.size())},
           {"the type of weights", std::string(weight_type_name(request.options.dtype))},
           {"the instruction set", std::string(name_of(engine.isa().isa))},
-          {"the calibration text", request.calibration ? "a text of its own" : "the end of each text"},
+          {"the calibration text", request.calibration ? kOwnCalibration : "the end of each text"},
           {"the seed of the order of chunks", std::to_string(request.seed)},
           {"the wanted precision", fmt::format("{} of the effect, {} nats", rule.relative, rule.absolute)},
           {"the margin", std::to_string(rule.margin)},
           {"whether every run sees every chunk", request.coverage == Coverage::Exhaustive ? "yes" : "no"},
-          {"what is estimated",
-           request.estimates == EstimateUse::None
-               ? "nothing"
-               : fmt::format("{} chunks in {} steps{}", request.estimate_chunks, request.estimate_steps,
-                             request.estimates == EstimateUse::Instead ? ", nothing is run" : "")},
-          {"the prompt of samples", request.prompt.value_or("the beginning of the text")},
-          {"the tokens of samples", std::to_string(request.sample_tokens)}};
+          {"whether anything is run", request.estimates == EstimateUse::Instead ? "no" : "yes"}};
 }
 
-int64_t comparisons_of(const AblationRequest& request, const PreparedAblation& prepared,
-                       const ModelConfig& config) {
+int64_t comparisons_of(const AblationRequest& request, const PreparedAblation& prepared) {
   if (request.estimates == EstimateUse::Instead) return 0;
   const AblationPlan& plan = prepared.plan;
-  const bool noise = request.plan_file.empty() && asks_for_controls(request);
-  const int64_t noises = noise ? noise_runs(plan) : 0;
+  std::set<std::vector<std::string>> different;
+  for (const PlannedRun& run : plan.runs) different.insert(run.interventions);
+  for (const PlannedRun& run : heads_that_follow(plan, {}, prepared.config))
+    different.insert(run.interventions);
+  // The first of the heads in their order is a head that was closed alone.
+  const int64_t in_order = std::max<int64_t>(first_heads_to_come(plan, prepared.config) - 1, 0);
   const std::vector<size_t> equal = equal_runs(plan);
-  const int64_t different = std::ssize(std::set<size_t>(equal.begin(), equal.end()));
-  int64_t count = different + std::ssize(heads_that_follow(plan, {}, config)) +
-                  first_heads_to_come(plan, config) + 2 * noises;
-  for (const PlannedRun& run : plan.runs)
-    count += (run.control_of.empty() ? 0 : 1) + (asks_about_the_sink(run) ? 1 : 0);
-  return count * std::ssize(request.texts);
+  std::set<std::pair<size_t, size_t>> pairs;  // of a run and its control
+  std::set<size_t> sinks;
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    const PlannedRun& run = plan.runs[i];
+    if (!run.control_of.empty()) {
+      const auto of = static_cast<size_t>(plan.find(run.control_of) - plan.runs.data());
+      pairs.emplace(equal[of], equal[i]);
+    }
+    if (asks_about_the_sink(run)) sinks.insert(equal[i]);
+  }
+  return (std::ssize(different) + in_order + std::ssize(pairs) + std::ssize(sinks)) *
+         std::ssize(request.texts);
 }
 
-void add_identity(JobIdentity& identity, size_t number, const std::string& model,
-                  const PreparedAblation& prepared) {
-  const std::optional<uint32_t> weights = checksum_of_source(model);
-  identity.push_back({fmt::format("model {}", number + 1),
-                      weights ? fmt::format("crc32 {:08x}", *weights) : std::string("not known")});
+std::string left_out_words(const AblationRequest& request, const ModelConfig& config) {
+  if (!request.plan_file.empty() || request.estimates == EstimateUse::Instead) return {};
+  const std::vector<std::string> actions = actions_left_out(request.plan, config);
+  if (actions.empty()) return {};
+  return fmt::format("there is no gate, so {} {} left out", fmt::join(actions, ", "),
+                     actions.size() == 1 ? "is" : "are");
+}
+
+void add_identity(JobIdentity& identity, size_t number, const PreparedAblation& prepared) {
+  identity.push_back(
+      {fmt::format("model {}", number + 1),
+       prepared.weights ? fmt::format("crc32 {:08x}", *prepared.weights) : std::string("not known")});
   identity.push_back(
       {fmt::format("the plan of model {}", number + 1),
        fmt::format("{} runs, {}", prepared.plan.runs.size(), checksum_words(to_json(prepared.plan).dump()))});

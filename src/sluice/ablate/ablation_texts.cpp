@@ -79,7 +79,7 @@ PreparedText prepare_text(const LoadedModel& model, const AblationText& text, co
     prepared.calibration = blaming(model, calibration_file(*request.calibration), [&] {
       return read_calibration(model, *request.calibration, cut_of(prepared.text), control);
     });
-    prepared.calibration_name = "a text of its own";
+    prepared.calibration_name = kOwnCalibration;
   } else {
     check_apart(model, text, prepared.text);
     // What nobody asked to evaluate costs nothing; of the rest a fifth.

@@ -52,7 +52,14 @@ void add_broken_samples(AblatedModel& result, const LoadedModel& model, const Sa
   for (const size_t i : runs_that_matter(result)) {
     const PlannedRun& run = result.plan.runs[i];
     if (!result.texts.front().effects[i].finite) continue;
-    sampled(run.name, parse_interventions(run.interventions, model.config()));
+    try {
+      sampled(run.name, parse_interventions(run.interventions, model.config()));
+    } catch (const Error& error) {
+      // A run may fit the chunks and not a sample: other sequences' gates are as long as a chunk, positions
+      // may lie behind its end. What was measured stands all the same.
+      if (error.kind() != ErrorKind::Usage) throw;
+      control.info("{}: no sample of \"{}\": {}", model.path().string(), run.name, error.what());
+    }
   }
 }
 

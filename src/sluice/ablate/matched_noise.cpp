@@ -34,14 +34,19 @@ class LayerStreams {
 
   // The root mean square over tokens of |change| / |stream| behind the attention of the layer.
   double change(const std::vector<Intervention>& interventions) const {
+    const bool shuffles = std::ranges::any_of(interventions, &Intervention::needs_donors);
     double sum = 0;
     int64_t tokens = 0;
     for (size_t i = 0; i < before_.size(); ++i) {
       const Tensor clean = middle(i, nullptr), changed = middle(i, &interventions);
-      for (int64_t row = 0; row < clean.rows(); ++row) sum += squared_change(clean, changed, row);
+      double of_sequence = 0;
+      for (int64_t row = 0; row < clean.rows(); ++row) of_sequence += squared_change(clean, changed, row);
+      // A sequence of the calibration text may have drawn itself, which no evaluated one can.
+      if (shuffles && of_sequence == 0) continue;
+      sum += of_sequence;
       tokens += clean.rows();
     }
-    return std::sqrt(sum / static_cast<double>(tokens));
+    return tokens == 0 ? 0 : std::sqrt(sum / static_cast<double>(tokens));
   }
 
  private:
@@ -70,9 +75,10 @@ class LayerStreams {
   std::vector<Var> before_;  // [T, D]
 };
 
-bool gets_noise(const PlannedRun& run, const MatchedNoiseRequest& request) {
+// Draws of a shuffle differ little in size: the first stands for all.
+bool gets_noise(const PlannedRun& run) {
   return (run.group == "layers" || run.group == "heads") && run.layer.has_value() &&
-         std::ranges::find(request.actions, run.action) != request.actions.end();
+         (run.action != "shuffled" || run.name.ends_with(" 1"));
 }
 
 class NoiseWriter {
@@ -151,7 +157,7 @@ void add_matched_noise(AblationPlan& plan, const LoadedModel& model, const Match
     throw usage_error({.what = "matched noise needs calibration text, and there is none"});
   std::vector<size_t> order;
   for (size_t i = 0; i < plan.runs.size(); ++i)
-    if (gets_noise(plan.runs[i], request)) order.push_back(i);
+    if (gets_noise(plan.runs[i])) order.push_back(i);
   std::ranges::stable_sort(order, {}, [&](size_t i) { return *plan.runs[i].layer; });
   NoiseWriter writer(model, request);
   std::vector<PlannedRun> controls;

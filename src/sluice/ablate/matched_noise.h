@@ -21,11 +21,10 @@ struct MatchedNoiseRequest {
   std::span<const std::vector<TokenId>> sequences;      // of the calibration text
   std::shared_ptr<const Calibration> calibration = {};  // of the plan's interventions, if they need one
   uint64_t seed = 0;                                    // of the noise, and of which other layer and head
-  std::vector<std::string> actions = {"open", "closed", "zeroed"};  // runs that get such controls
 };
 
-// Appends the controls of the plan's runs on one layer or one head with one of the actions. Runs that leave
-// the stream as it is get none.
+// Appends the controls of the plan's runs on one layer or one head, of a shuffle for its first draw. Runs
+// that leave the stream as it is get none.
 void add_matched_noise(AblationPlan& plan, const LoadedModel& model, const MatchedNoiseRequest& request,
                        const JobControl& control = {});
 

@@ -60,11 +60,15 @@ void check_then(const AblationPlan& plan, const ModelConfig& config, const std::
       throw refuse(std::move(report));
     }
   }
-  const bool ranked = std::ranges::any_of(
-      plan.runs, [](const PlannedRun& run) { return run.group == "layers" && run.layer.has_value(); });
-  if (plan.then->layers > 0 && !ranked)
+  const int64_t ranked = std::ssize(ranked_layers(plan));
+  if (plan.then->layers > 0 && ranked == 0)
     throw refuse(
         {.where = "then", .what = "no run of the group layers is about one layer, so none can matter most"});
+  if (plan.then->layers > ranked)
+    throw refuse({.where = "then: heads_of_top_layers",
+                  .what = "the group layers is not about so many",
+                  .expected = fmt::format("1 to {}", ranked),
+                  .got = std::to_string(plan.then->layers)});
 }
 
 void check_words(const PlannedRun& run, const std::string& source) {
@@ -91,6 +95,13 @@ const PlannedRun* AblationPlan::find(std::string_view name) const {
 
 bool asks_about_the_sink(const PlannedRun& run) {
   return run.group == "global" && run.action == "open";
+}
+
+std::set<int64_t> ranked_layers(const AblationPlan& plan) {
+  std::set<int64_t> layers;
+  for (const PlannedRun& run : plan.runs)
+    if (run.group == "layers" && run.layer) layers.insert(*run.layer);
+  return layers;
 }
 
 void check_plan(const AblationPlan& plan, const ModelConfig& config, const std::string& source) {
@@ -137,6 +148,11 @@ std::vector<size_t> equal_runs(const AblationPlan& plan) {
   for (size_t i = 0; i < plan.runs.size(); ++i)
     equal.push_back(first.try_emplace(plan.runs[i].interventions, i).first->second);
   return equal;
+}
+
+int64_t different_runs(const AblationPlan& plan) {
+  const std::vector<size_t> equal = equal_runs(plan);
+  return std::ssize(std::set<size_t>(equal.begin(), equal.end()));
 }
 
 std::vector<std::vector<Intervention>> parsed_runs(const AblationPlan& plan, const ModelConfig& config) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,9 @@ struct AblationPlan {
 // Whether it gets a verdict on the sink: does opening all gates bring it back?
 bool asks_about_the_sink(const PlannedRun& run);
 
+// The layers that a run of the group "layers" is about: those that can matter most.
+std::set<int64_t> ranked_layers(const AblationPlan& plan);
+
 // Bad input, with run and field, if a name is there twice, missing, "unbroken" or cannot be printed, a run
 // changes nothing or is about a head of no layer, a control is of no run, the model does not have what is to
 // be changed, or nothing says which heads follow. `source` is what the plan is called in errors.
@@ -60,6 +64,9 @@ void check_positions(const AblationPlan& plan, const ModelConfig& config, int64_
 // For each run the first that has the same interventions: itself, or one under another name. Such runs are
 // measured once.
 std::vector<size_t> equal_runs(const AblationPlan& plan);
+
+// How many of them differ.
+int64_t different_runs(const AblationPlan& plan);
 
 // The interventions of each run. The plan has been checked.
 std::vector<std::vector<Intervention>> parsed_runs(const AblationPlan& plan, const ModelConfig& config);

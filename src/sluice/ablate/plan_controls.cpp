@@ -49,11 +49,15 @@ bool gates_scores(const std::optional<std::string>& gate) {
 
 // Where the change is another one than the run itself, and than each other. Zeros at the input of a part are
 // zeros at its output, but for biases; and so is a closed gate on values, on what attention mixes of them or
-// on what it adds.
+// on what it adds. Of a whole other sequence's input a part makes that sequence's output.
 std::vector<std::string_view> control_points(const ControlChange& change, const ModelConfig& config) {
   const std::optional<std::string> gate = gate_tap(config);
   std::vector<std::string_view> points(kControlPoints.begin(), kControlPoints.end());
   if (!gate) std::erase(points, "attn.out");
+  if (change.action == "shuffled") {
+    std::erase(points, "attn.input");
+    std::erase(points, "mlp.input");
+  }
   if (change.action != "zeroed") return points;
   std::erase(points, "mlp.input");
   if (config.qkv_bias || config.o_bias) return points;
@@ -82,11 +86,13 @@ std::vector<PlannedRun> tensor_controls(const AblationPlan& plan, const PlanRequ
     if (run.group != "layers") continue;
     const std::optional<ControlChange> change = control_change(run, request);
     if (!change) continue;
+    // In another layer, too, only what is not that layer's gate by construction.
+    const std::vector<std::string_view> points = control_points(*change, config);
     std::vector<ControlPlace> others;
     for (int64_t layer = 0; layer < config.layers; ++layer)
-      for (const std::string_view point : kControlPoints)
+      for (const std::string_view point : points)
         if (layer != *run.layer) others.push_back({layer, point});
-    for (const std::string_view point : control_points(*change, config))
+    for (const std::string_view point : points)
       controls.push_back(control_at(run, {*run.layer, point}, *change, std::string(point)));
     if (others.empty()) continue;
     const ControlPlace& other = others[Random(request.seed).child(i).below(0, others.size())];

@@ -13,6 +13,10 @@
 namespace sluice {
 namespace {
 
+bool asks_for(const PlanRequest& request, std::string_view group) {
+  return std::ranges::find(request.groups, group) != request.groups.end();
+}
+
 void check_layers(const IndexSet& set, const ModelConfig& config) {
   if (set.largest() < config.layers) return;
   throw usage_error({.where = "plan",
@@ -31,14 +35,16 @@ void check_request(const PlanRequest& request, const ModelConfig& config) {
   }
   check_layers(request.layers, config);
   check_layers(request.head_layers, config);
-  const auto asked = [&](const char* group) {
-    return std::ranges::find(request.groups, group) != request.groups.end();
-  };
-  if (asked("controls") && !asked("layers") && !asked("heads"))
+  if (asks_for(request, "controls") && !asks_for(request, "layers") && !asks_for(request, "heads"))
     throw usage_error(
         {.where = "plan", .what = "controls are of runs on layers or heads: add layers or heads"});
   if (request.draws < 1)
     throw usage_error({.where = "plan", .what = "at least one draw of a shuffle is needed"});
+}
+
+const std::vector<std::string>& layer_actions_for(const PlanRequest& request, const PlanTarget& target) {
+  const bool others = !target.is_gated() && !request.ungated_layer_actions.empty();
+  return others ? request.ungated_layer_actions : request.layer_actions;
 }
 
 // One function per group.
@@ -55,7 +61,7 @@ class PlanWriter {
     add("cumulative", &PlanWriter::add_cumulative);
     add("positions", &PlanWriter::add_positions);
     add("depth", &PlanWriter::add_depth);
-    if (asked_for("controls")) {
+    if (asks_for(request_, "controls")) {
       std::vector<PlannedRun> controls = tensor_controls(plan_, request_, config_);
       std::ranges::move(controls, std::back_inserter(plan_.runs));
     }
@@ -63,12 +69,8 @@ class PlanWriter {
   }
 
  private:
-  bool asked_for(std::string_view group) const {
-    return std::ranges::find(request_.groups, group) != request_.groups.end();
-  }
-
   void add(std::string_view group, void (PlanWriter::*generator)()) {
-    if (!asked_for(group)) return;
+    if (!asks_for(request_, group)) return;
     group_ = group;
     (this->*generator)();
   }
@@ -126,7 +128,7 @@ class PlanWriter {
   }
 
   void add_layers() {
-    for (const std::string& action : request_.layer_actions)
+    for (const std::string& action : layer_actions_for(request_, target_))
       for (const int64_t layer : chosen_layers(request_.layers))
         add_at({.name = fmt::format("layer {}", layer), .layer = layer}, action, target_.tap({layer}));
   }
@@ -194,14 +196,6 @@ class PlanWriter {
   AblationPlan plan_;
 };
 
-// Other actions on heads have no control, and neither has an inverted layer.
-bool may_have_controls(const AblationPlan& plan) {
-  return std::ranges::any_of(plan.runs, [](const PlannedRun& run) {
-    const bool noise = run.action == "open" || run.action == "closed" || run.action == "zeroed";
-    return run.group == "controls" || (noise && (run.group == "layers" || run.group == "heads"));
-  });
-}
-
 void add_first_heads_later(AblationPlan& plan, const PlanRequest& request) {
   const bool closes = std::ranges::find(request.head_actions, "closed") != request.head_actions.end();
   if (closed_heads(plan).empty() && !(plan.then && closes))
@@ -218,15 +212,11 @@ AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config) {
   check_request(request, config);
   AblationPlan plan = PlanWriter(request, config).write();
   // An ungated model may have no counterpart of what is done to layers.
-  const bool ranked = std::ranges::find(plan.runs, "layers", &PlannedRun::group) != plan.runs.end();
-  if (request.layers_with_heads > 0 && ranked)
-    plan.then = HeadsThatFollow{.layers = request.layers_with_heads, .actions = request.head_actions};
-  const auto asked = [&](const char* group) {
-    return std::ranges::find(request.groups, group) != request.groups.end();
-  };
-  if (asked("first-heads")) add_first_heads_later(plan, request);
-  if (asked("controls") && !may_have_controls(plan))
-    throw usage_error({.where = "plan", .what = "there are no controls of what is done to layers and heads"});
+  const int64_t ranked = std::ssize(ranked_layers(plan));
+  if (request.layers_with_heads > 0 && ranked > 0)
+    plan.then = HeadsThatFollow{.layers = std::min(request.layers_with_heads, ranked),
+                                .actions = request.head_actions};
+  if (asks_for(request, "first-heads")) add_first_heads_later(plan, request);
   if (plan.runs.empty())
     throw usage_error(
         {.where = "plan", .what = "nothing to do: what was asked for has no run in this model"});
@@ -239,13 +229,28 @@ std::vector<PlannedRun> heads_that_follow(const AblationPlan& plan, const IndexS
   if (!plan.then || plan.then->layers == 0) return {};
   const PlanRequest heads{.groups = {"heads"}, .head_actions = plan.then->actions, .head_layers = layers};
   std::vector<PlannedRun> runs = PlanWriter(heads, config).write().runs;
-  std::set<int64_t> ranked;
-  for (const PlannedRun& run : plan.runs)
-    if (run.group == "layers" && run.layer) ranked.insert(*run.layer);
+  const std::set<int64_t> ranked = ranked_layers(plan);
   std::erase_if(runs, [&](const PlannedRun& run) {
     return !ranked.contains(run.layer.value_or(-1)) || plan.find(run.name) != nullptr;
   });
   return runs;
+}
+
+std::vector<std::string> actions_left_out(const PlanRequest& request, const ModelConfig& config) {
+  const PlanTarget target(config);
+  std::vector<std::string> left_out;
+  const auto look_at = [&](const std::vector<std::string>& actions, bool asked) {
+    for (const std::string& action : actions)
+      if (asked && !target.action_for(action) && std::ranges::find(left_out, action) == left_out.end())
+        left_out.push_back(action);
+  };
+  const bool sets =
+      asks_for(request, "cumulative") || asks_for(request, "positions") || asks_for(request, "depth");
+  look_at(request.global_actions, asks_for(request, "global"));
+  look_at(layer_actions_for(request, target), asks_for(request, "layers"));
+  look_at(request.head_actions, asks_for(request, "heads") || request.layers_with_heads > 0);
+  look_at(request.set_actions, sets);
+  return left_out;
 }
 
 std::vector<HeadPlace> closed_heads(const AblationPlan& plan) {

@@ -29,7 +29,8 @@ struct PlanRequest {
   std::vector<double> values = {0.116};  // of all gates, beside the actions: the mean that the paper gives
   std::vector<double> constants = {0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0};  // the seeds' sweep
   std::vector<std::string> layer_actions = {"open", "closed", "mean", "shuffled", "inverted"};
-  IndexSet layers = {};  // of layers, cumulative and controls
+  std::vector<std::string> ungated_layer_actions = {};  // of a model without a gate; empty: the same
+  IndexSet layers = {};                                 // of layers, cumulative and controls
   std::vector<std::string> head_actions = {"closed"};
   IndexSet head_layers = {};  // layers whose heads are run
   // Then the heads of so many layers that mattered most.
@@ -48,6 +49,9 @@ struct PlanRequest {
 // The runs that were asked for. Usage error for an unknown group or action, for layers that the model does
 // not have, for controls of nothing, for first heads where none is closed, or if nothing is left to do.
 AblationPlan make_plan(const PlanRequest& request, const ModelConfig& config);
+
+// The actions that were asked for and have no counterpart in this model, which has no gate: open, inverted.
+std::vector<std::string> actions_left_out(const PlanRequest& request, const ModelConfig& config);
 
 // The runs of its second part, if it is about these layers: of those that the group "layers" ranks. Runs that
 // the plan has already are left out.

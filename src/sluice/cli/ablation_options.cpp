@@ -118,7 +118,8 @@ void AblationOptions::check() const {
       {estimate_only && margin != StoppingRule().margin, "--estimate-only and --margin"},
       {estimate_only && print_plan, "--estimate-only and --print-plan"},
       {estimate_only && prompt.has_value(), "--estimate-only and --prompt"},
-      {estimate_only && sample_tokens.has_value(), "--estimate-only and --sample"}};
+      {estimate_only && sample_tokens.has_value(), "--estimate-only and --sample"},
+      {prompt.has_value() && sample_tokens == 0, "--prompt and --sample 0"}};
   for (const auto& [both, names] : contradictions)
     if (both) throw usage_error({.where = "ablate", .what = std::string(names) + " contradict each other"});
   if (const char* given = plan.given(); estimate_only && given != nullptr)

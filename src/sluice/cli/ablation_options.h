@@ -21,7 +21,7 @@ struct PlanOptions {
 
  private:
   const char* given_beside_plan() const;  // a plan's file says all of it
-  void apply_words(PlanRequest& planned) const;
+  void apply_words(PlanRequest& planned, size_t models) const;
   void apply_actions(PlanRequest& planned) const;
   void apply_heads(PlanRequest& planned) const;
 };

@@ -58,12 +58,15 @@ void PlanOptions::declare(Options& options) {
        .text = "Layers whose heads are closed (--actions: or else) one at a time; top: the three that "
                "matter most"},
       heads);
-  options.text({.name = "--actions",
-                .value = "WORDS",
-                .text = "What is done to each layer, each head and sets of layers: open, closed, mean, "
-                        "shuffled, inverted (default: layers all of them, seeds: open; heads closed; sets of "
-                        "layers open and closed)"},
-               actions);
+  options.text(
+      {.name = "--actions",
+       .value = "WORDS",
+       .text = "What is done to each layer, each head and sets of layers: open, closed, mean (of each "
+               "channel), head-mean, layer-mean, overall-mean, shuffled, inverted (default: layers "
+               "open, closed, mean, shuffled, inverted, seeds: open, of several models also closed; heads "
+               "closed; sets of layers "
+               "open and closed)"},
+      actions);
   options.integer({.name = "--draws",
                    .value = "N",
                    .text = "Draws of every shuffle (default: 5)",
@@ -87,12 +90,15 @@ const char* PlanOptions::given_beside_plan() const {
   return nullptr;
 }
 
-void PlanOptions::apply_words(PlanRequest& planned) const {
+void PlanOptions::apply_words(PlanRequest& planned, size_t models) const {
   planned.groups.clear();
   for (const std::string& word : words_of(plan.value_or("seeds"), "--plan")) {
     if (word == "seeds") {
       planned.groups.insert(planned.groups.end(), {"global", "constants", "layers"});
+      // Several models are compared by what closing their layers does, which an ungated one has, too.
       planned.layer_actions = {"open"};
+      if (models > 1) planned.layer_actions.emplace_back("closed");
+      planned.ungated_layer_actions = {"closed"};
       planned.layers_with_heads = kLayersWithHeads;
     } else if (word == "all") {
       planned.groups.assign(std::begin(kPlanGroups), std::end(kPlanGroups));
@@ -106,6 +112,7 @@ void PlanOptions::apply_words(PlanRequest& planned) const {
 void PlanOptions::apply_actions(PlanRequest& planned) const {
   if (actions) {
     planned.layer_actions = planned.head_actions = planned.set_actions = words_of(*actions, "--actions");
+    planned.ungated_layer_actions.clear();
     if (!asks_for(planned, {"layers", "heads", "cumulative", "positions", "depth"}))
       throw usage_error(
           {.where = "--actions",
@@ -154,7 +161,7 @@ void PlanOptions::apply(AblationRequest& request) const {
     request.plan_file = *plan;
     return;
   }
-  apply_words(request.plan);
+  apply_words(request.plan, request.models.size());
   if (layers) request.plan.layers = IndexSet::parse(*layers);
   apply_heads(request.plan);
   apply_actions(request.plan);

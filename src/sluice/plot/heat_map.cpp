@@ -107,6 +107,14 @@ void draw_cell_number(Canvas& canvas, const Box& cell, const std::string& number
               style);
 }
 
+void draw_frame(Canvas& canvas, const Box& cell, Color background) {
+  constexpr double kInside = 1.6;
+  const double left = cell.left + kInside, top = cell.top + kInside;
+  const double right = cell.right() - kSeam - kInside, bottom = cell.bottom() - kSeam - kInside;
+  const Point corners[] = {{left, top}, {right, top}, {right, bottom}, {left, bottom}, {left, top}};
+  canvas.line(corners, {.color = text_color_on(background), .width = 0.9});
+}
+
 void draw_cells(Canvas& canvas, const PaintedMap& painted) {
   const HeatMap& map = painted.map;
   const bool with_numbers = numbers_fit(map, painted.cell(0));
@@ -120,6 +128,7 @@ void draw_cells(Canvas& canvas, const PaintedMap& painted) {
     canvas.rectangle({cell.left, cell.top, std::max(cell.width - kSeam, cell.width / 2),
                       std::max(cell.height - kSeam, cell.height / 2)},
                      color);
+    if (!map.framed.empty() && map.framed[i]) draw_frame(canvas, cell, color);
     if (with_numbers) draw_cell_number(canvas, cell, cell_number(map.values[i], map.decimals), color);
     if (!with_numbers && painted.is_marked(map.values[i])) mark_below_centre(canvas, cell, color);
   }
@@ -143,6 +152,8 @@ void draw_picture(Canvas& canvas, const PaintedMap& painted) {
 void check_map(const HeatMap& map) {
   SLUICE_ASSERT(map.values.size() == map.rows * map.columns, "heat map: {} values for {} x {} cells",
                 map.values.size(), map.rows, map.columns);
+  SLUICE_ASSERT(map.framed.empty() || map.framed.size() == map.values.size(),
+                "heat map: {} frames for {} cells", map.framed.size(), map.values.size());
 }
 
 }  // namespace

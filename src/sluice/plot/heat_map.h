@@ -22,6 +22,8 @@ struct HeatMap {
   CategoryAxis x = {}, y = {};      // names of columns and of rows
   ColorScale color =
       {};  // values below the centre of a diverging map have a dash, in maps of up to 1,024 cells
+  // By cell, or empty: has a frame. Maps of more than 1,024 cells draw none.
+  std::vector<bool> framed = {};
   CellNumbers numbers = CellNumbers::WhereTheyFit;  // in all cells or in none
   int decimals = 2;
   CellShape shape = CellShape::Any;

@@ -75,6 +75,12 @@ ChartAxes scatter_axes(const Scatter& scatter) {
       if (!is_on(scatter.x.scale, group.x[i]) || !is_on(scatter.y.scale, group.y[i])) continue;
       across.add(group.x[i]);
       upwards.add(group.y[i]);
+      for (const double end : {group.across.empty() ? group.x[i] : group.across[i].low,
+                               group.across.empty() ? group.x[i] : group.across[i].high})
+        if (is_on(scatter.x.scale, end)) across.add(end);
+      for (const double end : {group.upwards.empty() ? group.y[i] : group.upwards[i].low,
+                               group.upwards.empty() ? group.y[i] : group.upwards[i].high})
+        if (is_on(scatter.y.scale, end)) upwards.add(end);
     }
   }
   Axis x(across, scatter.x.scale, scatter.x.ticks), y(upwards, scatter.y.scale, scatter.y.ticks);
@@ -91,6 +97,26 @@ void draw_points(Canvas& canvas, const std::vector<NamedPoint>& points, const Se
   for (const NamedPoint& point : points)
     if (taken.emplace(std::llround(point.at.x / kDot), std::llround(point.at.y / kDot)).second)
       draw_marker(canvas, point.at, style);
+}
+
+// Thin lines behind the points.
+void draw_intervals(Canvas& canvas, const ChartFrame& frame, const ScatterGroup& group, Color color) {
+  const auto draw = [&](const Point& from, const Point& to) {
+    const Point ends[] = {from, to};
+    canvas.line(ends, {.color = with_opacity(color, 0.6), .width = 0.9});
+  };
+  for (size_t i = 0; i < group.x.size(); ++i) {
+    const double x = group.x[i], y = group.y[i];
+    if (!frame.has_place_for(x, y)) continue;
+    if (!group.across.empty())
+      if (const Extent& of = group.across[i];
+          frame.has_place_for(of.low, y) && frame.has_place_for(of.high, y))
+        draw(frame.place(of.low, y), frame.place(of.high, y));
+    if (!group.upwards.empty())
+      if (const Extent& of = group.upwards[i];
+          frame.has_place_for(x, of.low) && frame.has_place_for(x, of.high))
+        draw(frame.place(x, of.low), frame.place(x, of.high));
+  }
 }
 
 bool overlap(const Box& a, const Box& b) {
@@ -204,6 +230,10 @@ void check_scatter(const ScatterGroup& group) {
                 group.y.size());
   SLUICE_ASSERT(group.labels.empty() || group.labels.size() == group.x.size(),
                 "scatter: {} has {} labels for {} points", group.name, group.labels.size(), group.x.size());
+  for (const std::vector<Extent>* intervals : {&group.across, &group.upwards})
+    SLUICE_ASSERT(intervals->empty() || intervals->size() == group.x.size(),
+                  "scatter: {} has {} intervals for {} points", group.name, intervals->size(),
+                  group.x.size());
 }
 
 void draw_content(Canvas& canvas, const ChartFrame& frame, const Scatter& scatter) {
@@ -211,6 +241,7 @@ void draw_content(Canvas& canvas, const ChartFrame& frame, const Scatter& scatte
   std::vector<NamedPoint> all;
   for (size_t i = 0; i < scatter.groups.size(); ++i) {
     const std::vector<NamedPoint> points = points_of(frame, scatter.groups[i]);
+    draw_intervals(canvas, frame, scatter.groups[i], point_style(i, count).color);
     draw_points(canvas, points, point_style(i, count));
     all.insert(all.end(), points.begin(), points.end());
   }

@@ -17,6 +17,8 @@ struct ScatterGroup {
   // Per point, or empty; an empty name is none. Earlier points go first: a name that would lie on another is
   // left out.
   std::vector<std::string> labels = {};
+  // Intervals of a point's x and y: as many as points, or empty. What is not finite has none.
+  std::vector<Extent> across = {}, upwards = {};
 };
 
 // y = intercept + slope * x; on a logarithmic axis of its logarithm to base 10.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "sluice/base/error.h"
@@ -36,10 +37,14 @@ double amount_of(const Word& word) {
   double amount = 0.0;
   const char* end = word.value.data() + word.value.size();
   const auto [stop, problem] = std::from_chars(word.value.data(), end, amount);
-  if (word.value.empty() || problem != std::errc() || stop != end || !std::isfinite(amount)) {
-    throw usage_error({.what = fmt::format("bad {}", word.name),
-                       .expected = fmt::format("a number, {}=0.5", word.name),
-                       .got = fmt::format("\"{:.40}\"", word.value)});
+  // Values are f32: what is beyond them would be infinite there.
+  const bool is_number = !word.value.empty() && problem == std::errc() && stop == end;
+  if (!is_number || !(std::abs(amount) <= std::numeric_limits<float>::max())) {
+    throw usage_error(
+        {.what = fmt::format("bad {}", word.name),
+         .expected = fmt::format("a number{}, {}=0.5",
+                                 is_number && std::isfinite(amount) ? " that f32 has" : "", word.name),
+         .got = fmt::format("\"{:.40}\"", word.value)});
   }
   return amount;
 }

@@ -73,8 +73,11 @@ struct PatchResult {
 
 std::string_view name_of(PatchDirection direction);  // "denoise", "noise"
 
+// The share of a pass that nothing was put into.
+double untouched_share(PatchDirection direction);
+
 nlohmann::ordered_json to_json(const PatchResult& result);
-// The pieces that do most at each tap.
+// The pieces that do most at each tap, either way, and how many more there are.
 std::string to_text(const PatchResult& result);
 
 // The one token that a text is. A usage error of the option if it is none or several.

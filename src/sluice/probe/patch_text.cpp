@@ -27,15 +27,19 @@ struct ShownPiece {
   RecoveredShare share;
 };
 
-// From the piece that does most: brings back most, or leaves least.
+// From the piece that moves the answer furthest, whichever way.
 std::string pieces_text(std::vector<ShownPiece> pieces, PatchDirection direction) {
-  std::erase_if(pieces, [](const ShownPiece& piece) { return !std::isfinite(piece.share); });
-  std::ranges::stable_sort(pieces, [&](const ShownPiece& a, const ShownPiece& b) {
-    return direction == PatchDirection::Denoise ? a.share > b.share : a.share < b.share;
+  const size_t beyond =
+      std::erase_if(pieces, [](const ShownPiece& piece) { return !std::isfinite(piece.share); });
+  std::ranges::stable_sort(pieces, std::ranges::greater{}, [&](const ShownPiece& piece) {
+    return std::abs(piece.share - untouched_share(direction));
   });
-  pieces.resize(std::min(pieces.size(), kShownPieces));
+  const size_t more = pieces.size() - std::min(pieces.size(), kShownPieces);
+  pieces.resize(pieces.size() - more);
   std::string text;
   for (const auto& [name, share] : pieces) text += fmt::format("    {:<28} {:7.3f}\n", name, share);
+  if (more > 0) text += fmt::format("    and {} more, which do less\n", more);
+  if (beyond > 0) text += fmt::format("    and {} that are not finite\n", beyond);
   return text;
 }
 
@@ -55,6 +59,10 @@ std::string map_text(const PatchMap& map, const PatchResult& result) {
 }
 
 }  // namespace
+
+double untouched_share(PatchDirection direction) {
+  return direction == PatchDirection::Denoise ? 0 : 1;
+}
 
 std::string_view name_of(PatchDirection direction) {
   return direction == PatchDirection::Denoise ? "denoise" : "noise";

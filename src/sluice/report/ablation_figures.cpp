@@ -54,6 +54,10 @@ void add_bar(BarGroup& group, const Estimate& figure) {
   group.high.push_back(figure.ci95 ? figure.ci95->high : kNoValue);
 }
 
+Extent extent_of(const std::optional<Interval>& interval) {
+  return interval ? Extent{interval->low, interval->high} : Extent{kNoValue, kNoValue};
+}
+
 std::string counted(const AblatedModel& model, const AblatedText& text, const std::vector<size_t>& runs) {
   int64_t least = text.chunks, most = 0;
   const auto count = [&](size_t run) {
@@ -149,13 +153,19 @@ std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::s
                 .color = {.label = kNllLabel, .map = ColorMap::Diverging},
                 .decimals = 3};
     map.values.assign(map.rows * map.columns, kNoValue);
+    map.framed.assign(map.rows * map.columns, false);
     for (const int64_t layer : layers) map.y.names.push_back(std::to_string(layer));
     for (const PlaceEffect& place : profile.places) {
       const auto row = static_cast<size_t>(std::distance(layers.begin(), layers.find(place.layer)));
-      map.values[row * map.columns + static_cast<size_t>(*place.head)] = place.nll;
+      const size_t cell = row * map.columns + static_cast<size_t>(*place.head);
+      map.values[cell] = place.nll;
+      map.framed[cell] = place.verdict == RunVerdict::Worse || place.verdict == RunVerdict::Better;
     }
     maps.push_back(std::move(map));
   }
+  caption.emplace_back(
+      "Framed: decided to be worse or better. The others are equivalent or undecided; the table has every "
+      "interval.");
   Panels panels{.columns = 1, .caption = std::move(caption)};
   for (HeatMap& map : maps) panels.panels.push_back(panel_of(std::move(map)));
   const std::string stem = action == "closed" || action == "zeroed" ? "head_ablation_top_layers"
@@ -192,7 +202,9 @@ std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
   if (chart.series.empty()) return {};
   return ReportFigure{
       named_for(model, "cumulative"),
-      figure_of(panel_of(std::move(chart), 640, 380), counted(model, runs_of(model, "cumulative"))),
+      figure_of(panel_of(std::move(chart), 640, 380),
+                counted(model, runs_of(model, "cumulative"),
+                        "Bands: 95 % intervals of each run on its own chunks.")),
       "The first layer, the first two, and so on; heads in the order of what closing each does.",
       named_for(model, "runs")};
 }

@@ -14,6 +14,7 @@ std::optional<ReportFigure> constants_figure(const AblatedModel& model);
 std::optional<ReportFigure> layers_figure(const AblatedModel& model, const std::string& action);
 std::optional<ReportFigure> heads_figure(const AblatedModel& model, const std::string& action);
 std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std::string& action);
+std::optional<ReportFigure> head_controls_figure(const AblatedModel& model, const std::string& action);
 std::optional<ReportFigure> cumulative_figure(const AblatedModel& model);
 std::optional<ReportFigure> parts_figure(const AblatedModel& model);      // thirds of the depth, positions
 std::optional<ReportFigure> signs_figure(const AblatedModel& model);      // sink and largest activation
@@ -38,6 +39,9 @@ inline constexpr const char* kWhiskers =
 
 // A bar with its interval.
 void add_bar(BarGroup& group, const Estimate& figure);
+
+// Nothing of it is finite if there is no interval: then none is drawn.
+Extent extent_of(const std::optional<Interval>& interval);
 
 // "layer_ablation_gates_open": of gates, or of what attention adds where there are none.
 std::string layers_stem(const AblatedModel& model, const std::string& action);

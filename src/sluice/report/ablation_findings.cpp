@@ -139,26 +139,75 @@ std::vector<Finding> sink_findings(const AblatedModel& model, const AblationResu
   return findings;
 }
 
-std::vector<Finding> control_findings(const AblatedModel& model, const AblationResult& result) {
-  std::vector<Finding> findings;
-  const std::vector<int64_t> layers = layers_by_effect(model, 3);
+namespace {
+
+struct PairCounts {
+  int64_t all = 0, more = 0, less = 0, equivalent = 0;
+
+  void add(RunVerdict verdict) {
+    ++all;
+    more += verdict == RunVerdict::Worse ? 1 : 0;
+    less += verdict == RunVerdict::Better ? 1 : 0;
+    equivalent += verdict == RunVerdict::Equivalent ? 1 : 0;
+  }
+
+  std::string words() const {
+    return fmt::format("more damage in {} of {}, less in {}, equivalent in {}, undecided in {}", more, all,
+                       less, equivalent, all - more - less - equivalent);
+  }
+};
+
+// The pairs of one text, of one group and action: by kind of control, in the order in which they come.
+struct CountedControls {
+  std::string title;  // "Layers closed on wiki.txt"
+  PairCounts all = {};
+  std::vector<std::pair<std::string, PairCounts>> kinds = {};
+
+  PairCounts& of(const std::string& kind) {
+    for (auto& [name, counts] : kinds)
+      if (name == kind) return counts;
+    return kinds.emplace_back(kind, PairCounts{}).second;
+  }
+};
+
+std::vector<CountedControls> counted_controls(const AblatedModel& model, const AblatedText& text,
+                                              const StoppingRule& rule) {
+  std::vector<CountedControls> counted;
+  for (const ControlPair& pair : control_pairs(model, text, rule)) {
+    const PlannedRun& run = model.plan.runs[pair.run];
+    const std::string title = fmt::format("{} {} on {}",
+                                          run.head    ? "Heads"
+                                          : run.layer ? "Layers"
+                                                      : "Runs",
+                                          run.action, text.name);
+    auto found = std::ranges::find(counted, title, &CountedControls::title);
+    if (found == counted.end()) found = counted.insert(counted.end(), CountedControls{.title = title});
+    found->all.add(pair.verdict);
+    found->of(kind_of_control(model.plan.runs[pair.control])).add(pair.verdict);
+  }
+  return counted;
+}
+
+}  // namespace
+
+std::vector<ReportBlock> control_words(const AblatedModel& model, const AblationResult& result) {
+  BulletList items;
   for (const AblatedText& text : model.texts) {
-    for (const ControlPair& pair : control_pairs(model, text, result.rule)) {
-      const PlannedRun &run = model.plan.runs[pair.run], &control = model.plan.runs[pair.control];
-      if (!run.layer || std::ranges::find(layers, *run.layer) == layers.end() || run.action == "shuffled")
-        continue;
-      findings.push_back(finding_of({.what = "the damage, in nats per token,",
-                                     .subject = fmt::format("\"{}\" on {}", run.name, text.name),
-                                     .against = fmt::format("its control \"{}\"", control.name),
-                                     .value = pair.difference.value,
-                                     .interval = pair.sequence,
-                                     .n = pair.chunks,
-                                     .counted = "chunks",
-                                     .margin = result.rule.margin,
-                                     .limits = simultaneous_words(result.rule)}));
+    for (const CountedControls& counted : counted_controls(model, text, result.rule)) {
+      std::vector<std::string> kinds;
+      for (const auto& [kind, counts] : counted.kinds)
+        kinds.push_back(fmt::format("{}: {} of {}", kind, counts.more, counts.all));
+      items.items.push_back(fmt::format("{}: {}. More damage than, by kind: {}.", counted.title,
+                                        counted.all.words(), fmt::join(kinds, ", ")));
     }
   }
-  return findings;
+  if (items.items.empty()) return {};
+  return {Paragraph{fmt::format(
+              "Each run beside each of its controls, on the chunks that both have. The intervals that decide "
+              "hold for all {} comparisons together, at every time of stopping; equivalent is within {:.3g} "
+              "nats.",
+              result.rule.comparisons, result.rule.margin)},
+          std::move(items)};
 }
 
 std::optional<Paragraph> constants_words(const AblatedModel& model) {
@@ -230,6 +279,26 @@ Paragraph sensitivity_words(const LayerSensitivity& layers) {
                        : fmt::format("Without: {}.", described(layers.statistics.without)))};
 }
 
+namespace {
+
+// What shares of a joint change are, and how well they add up to it.
+std::string joint_words(const EstimateComparison& comparison) {
+  std::string words =
+      fmt::format(". They are shares of changing all gates together, {:+.3g} nats by estimate in {} steps",
+                  comparison.all_estimated, comparison.steps);
+  if (comparison.all_exact)
+    words += fmt::format(" and {:+.3g} as measured on the same chunks", *comparison.all_exact);
+  words += "; changing one alone has another size, so what counts is their order.";
+  if (const std::optional<double> missing = comparison.missing_share(); missing && *missing > kMostMissing)
+    words += fmt::format(
+        " The sum misses what was measured by {:.0f} %: {} steps are too few, --steps {} or "
+        "more may do.",
+        100 * *missing, comparison.steps, 4 * comparison.steps);
+  return words;
+}
+
+}  // namespace
+
 std::vector<Paragraph> estimate_words(const AblatedModel& model) {
   std::vector<Paragraph> words;
   for (const EstimateComparison& comparison : compare_estimates(model)) {
@@ -241,12 +310,8 @@ std::vector<Paragraph> estimate_words(const AblatedModel& model) {
         integrated ? "integrated gradients" : "first order", r ? fmt::format("{:+.3f}", *r) : "not known",
         comparison.agreement.count, comparison.chunks);
     text += integrated
-                ? fmt::format(". They are shares of changing all gates together, {:+.3g} nats by estimate",
-                              comparison.all_estimated)
+                ? joint_words(comparison)
                 : fmt::format("; mean error {:.3g} nats per token.", comparison.agreement.mean_error.value());
-    if (integrated)
-      text += (comparison.all_exact ? fmt::format(" and {:+.3g} as measured", *comparison.all_exact) : "") +
-              "; changing one alone has another size, so what counts is their order.";
     words.push_back({std::move(text)});
   }
   return words;
@@ -254,9 +319,13 @@ std::vector<Paragraph> estimate_words(const AblatedModel& model) {
 
 std::vector<Paragraph> share_words(const AblationResult& result) {
   std::vector<Paragraph> words;
+  std::vector<std::string> compared, others;
   for (const AblatedModel& model : result.models) {
+    const std::vector<std::string> actions = actions_of(model.plan, "layers");
+    const bool has_it = std::ranges::find(actions, removal_of(model)) != actions.end();
+    (has_it ? compared : others).push_back(model.name);
     for (const AblatedText& text : model.texts) {
-      const EffectProfile profile = effect_profile(model, text, "layers", model.gated ? "closed" : "zeroed");
+      const EffectProfile profile = effect_profile(model, text, "layers", removal_of(model));
       const std::vector<PlaceEffect> order = ranked(profile);
       if (order.empty() || !std::isfinite(order.front().ppl_share)) continue;
       words.push_back({fmt::format(
@@ -265,6 +334,19 @@ std::vector<Paragraph> share_words(const AblationResult& result) {
           model.name, profile.action, text.name, order.front().layer, 100 * order.front().ppl_share,
           100 * order.front().nll_share, common_words(profile), text.base.ppl)});
     }
+  }
+  const std::string what =
+      "Layers are compared by what both kinds of models have: gates closed, and, without a gate, attention's "
+      "output zeroed.";
+  if (compared.size() >= 2 && others.empty()) {
+    words.insert(words.begin(), {what});
+  } else {
+    words.insert(
+        words.begin(),
+        {fmt::format("{} That was not run on {}, so {}: --plan layers --actions closed runs it on all.", what,
+                     fmt::join(others, ", "),
+                     compared.size() < 2 ? "nothing stands beside each other here"
+                                         : "only the others stand beside each other")});
   }
   return words;
 }

@@ -30,7 +30,6 @@ Section whole_section(const AblatedModel& model, const AblationResult& result) {
   add_figure(section, cumulative_figure(model));
   add_figure(section, signs_figure(model));
   add_blocks(section, sink_findings(model, result));
-  section.blocks.push_back(ablated_runs(model));
   return section;
 }
 
@@ -69,7 +68,9 @@ Section control_section(const AblatedModel& model, const AblationResult& result)
   Section section{.title = model.name + ": controls"};
   for (const std::string& action : actions_of(model.plan, "layers"))
     add_figure(section, controls_figure(model, action));
-  add_blocks(section, control_findings(model, result));
+  for (const std::string& action : actions_of(model.plan, "heads"))
+    add_figure(section, head_controls_figure(model, action));
+  add_blocks(section, control_words(model, result));
   section.blocks.push_back(control_table(model, result.rule));
   return section;
 }
@@ -132,12 +133,15 @@ bool has_group(const AblatedModel& model, std::string_view group) {
 
 std::vector<Section> ablation_sections(const AblatedModel& model, const AblationResult& result) {
   std::vector<Section> sections;
-  if (!model.plan.runs.empty()) sections.push_back(whole_section(model, result));
+  if (Section whole = whole_section(model, result); !whole.blocks.empty())
+    sections.push_back(std::move(whole));
   if (has_group(model, "layers")) sections.push_back(layer_section(model, result));
   if (has_group(model, "heads")) sections.push_back(head_section(model, result));
   if (has_group(model, "controls")) sections.push_back(control_section(model, result));
   if (model.estimates) sections.push_back(estimate_section(model));
   if (!model.samples.empty()) sections.push_back(broken_samples_section(model));
+  if (!model.plan.runs.empty())
+    sections.push_back({.title = model.name + ": every run", .blocks = {ablated_runs(model)}});
   return sections;
 }
 
@@ -150,27 +154,35 @@ Section twins_section(const AblationResult& result) {
 }
 
 std::string ablation_words(const AblationResult& result) {
-  int64_t made = 0, all = 0, runs = 0;
+  int64_t made = 0, all = 0, runs = 0, equal = 0;
   for (const AblatedModel& model : result.models)
     for (const AblatedText& text : model.texts) {
-      all += text.chunks * std::ssize(text.effects);
-      runs += std::ssize(text.effects);
+      if (text.effects.empty()) continue;
+      all += evaluations_there(model, text);
       made += evaluations_made(model, text);
+      runs += std::ssize(text.effects);
+      equal += equal_run_count(model);
     }
   if (all == 0) return "Nothing was run: effects are estimated.";
-  return fmt::format(
-      "{} runs in all, {} evaluations of a chunk where {} would have been all of them ({:.1f} %). A run "
-      "rests "
-      "when its effect is known to {:.3g} of itself or {:.3g} nats per token, and is worse, better or "
-      "equivalent "
-      "(within {:.3g} nats). The intervals behind verdicts hold for all {} comparisons together and at every "
-      "time "
-      "of stopping, but for an error of {:.2g} in all: runs, runs against their controls, and the sink. They "
-      "are wider than the 95 % intervals of single figures, which tables and whiskers show beside them and "
-      "which decide nothing; so a run may be undecided whose own interval lies far from 0.",
-      runs, integer_text(made), integer_text(all), 100 * static_cast<double>(made) / static_cast<double>(all),
-      result.rule.relative, result.rule.absolute, result.rule.margin, result.rule.comparisons,
-      result.rule.error);
+  std::string words = fmt::format("{} runs in all", integer_text(runs));
+  if (equal > 0)
+    words += fmt::format(", {} of them another one under a second name, not run again", integer_text(equal));
+  if (result.coverage == Coverage::Exhaustive)
+    words += fmt::format(". {} evaluations of a chunk: every run saw every chunk. ", integer_text(made));
+  else
+    words += fmt::format(
+        ". {} evaluations of a chunk where {} would have been all of them ({:.1f} %): a run rests when its "
+        "effect is known to {:.3g} of itself or {:.3g} nats per token, and its verdict is no longer open. ",
+        integer_text(made), integer_text(all), 100 * static_cast<double>(made) / static_cast<double>(all),
+        result.rule.relative, result.rule.absolute);
+  return words +
+         fmt::format(
+             "It is worse, better or equivalent (within {:.3g} nats). The intervals behind verdicts hold for "
+             "all {} comparisons together and at every time of stopping, but for an error of {:.2g} in all: "
+             "runs, runs against their controls, and the sink. They are wider than the 95 % intervals of "
+             "single figures, which tables and whiskers show beside them and which decide nothing; so a run "
+             "may be undecided whose own interval lies far from 0.",
+             result.rule.margin, result.rule.comparisons, result.rule.error);
 }
 
 Report ablation_report(const AblationResult& result, ReportHeader header) {

@@ -75,6 +75,11 @@ std::vector<TableCell> run_row(const std::string& text, const PlannedRun& run, c
           effect.reason};
 }
 
+std::string damage_word(RunVerdict verdict) {
+  if (verdict == RunVerdict::Worse) return "more";
+  return verdict == RunVerdict::Better ? "less" : name_of(verdict);
+}
+
 }  // namespace
 
 std::string named_for(const AblatedModel& model, const char* what) {
@@ -88,6 +93,9 @@ Table ablated_models(const AblationResult& result) {
                           word_column("text"),
                           {.name = "parameters"},
                           {.name = "runs"},
+                          {.name = "equal",
+                           .key = "equal_runs",
+                           .note = "of the runs: others under a second name, not run again"},
                           {.name = "chunks", .note = "seen by the run that needed most"},
                           {.name = "of", .key = "chunks_there"},
                           {.name = "perplexity", .key = "ppl"},
@@ -95,14 +103,14 @@ Table ablated_models(const AblationResult& result) {
                           {.name = "max act", .key = "largest_activation"},
                           {.name = "share of all",
                            .key = "share_of_exhaustive",
-                           .note = "evaluations made, of runs x chunks",
+                           .note = "evaluations made, of different runs x chunks: 100 % with --exhaustive",
                            .format = kDamageShare}}};
   for (const AblatedModel& model : result.models) {
     for (const AblatedText& text : model.texts) {
       const int64_t seen = evaluations_made(model, text);
-      const auto all = static_cast<double>(text.chunks * std::ssize(text.effects));
+      const auto all = static_cast<double>(evaluations_there(model, text));
       table.rows.push_back({model.name, text.name, model.parameters, std::ssize(text.effects),
-                            std::ssize(text.base_by_chunk), text.chunks,
+                            equal_run_count(model), std::ssize(text.base_by_chunk), text.chunks,
                             Estimate{text.base.ppl, text.base.ci95}, text.base_sink, text.base_activation,
                             static_cast<double>(seen) / all});
     }
@@ -125,8 +133,8 @@ Table ablated_places(const AblatedModel& model, const char* group) {
   Table table{
       .name = named_for(model, group),
       .caption =
-          "On the chunks that all runs of an action have in common; shares are of the damage of "
-          "all, what got better counting as none",
+          "On the chunks that all runs of an action have in common, with 95 % intervals over chunks; shares "
+          "are of the damage of all, what got better counting as none",
       .columns = {word_column("text"),
                   word_column("action"),
                   {.name = "layer"},
@@ -135,14 +143,20 @@ Table ablated_places(const AblatedModel& model, const char* group) {
                   {.name = "perplexity", .key = "ppl_change", .format = kNllChange},
                   {.name = "share of nll", .key = "nll_share", .format = kDamageShare},
                   {.name = "share of ppl", .key = "ppl_share", .format = kDamageShare},
-                  {.name = "chunks", .key = "common_chunks"}},
+                  {.name = "chunks", .key = "common_chunks"},
+                  {.name = "verdict",
+                   .note = "of its run; of draws, if all have it",
+                   .kind = ColumnKind::Text}},
       .view = TableView::Folded};
   for (const AblatedText& text : model.texts) {
     for (const std::string& action : actions_of(model.plan, group)) {
-      const EffectProfile profile = effect_profile(model, text, group, action);
+      const EffectProfile profile = effect_profile(model, text, group, action, ProfileIntervals::Bootstrap);
       for (const PlaceEffect& place : ranked(profile))
-        table.rows.push_back({text.name, action, place.layer, index_cell(place.head), place.nll, place.ppl,
-                              place.nll_share, place.ppl_share, profile.chunks});
+        table.rows.push_back({text.name, action, place.layer, index_cell(place.head),
+                              Estimate{place.nll, place.nll_ci95}, Estimate{place.ppl, place.ppl_ci95},
+                              Estimate{place.nll_share, place.nll_share_ci95},
+                              Estimate{place.ppl_share, place.ppl_share_ci95}, profile.chunks,
+                              std::string(name_of(place.verdict))});
     }
   }
   return table;
@@ -161,13 +175,18 @@ Table control_table(const AblatedModel& model, const StoppingRule& rule) {
                            .key = "difference_simultaneous",
                            .note = kSimultaneous,
                            .format = kNllChange},
-                          {.name = "chunks"}},
+                          {.name = "chunks"},
+                          {.name = "damage",
+                           .key = "verdict",
+                           .note = "of the run beside its control's: more, less, equivalent or undecided",
+                           .kind = ColumnKind::Text}},
               .view = TableView::Folded};
   for (const AblatedText& text : model.texts)
     for (const ControlPair& pair : control_pairs(model, text, rule))
       table.rows.push_back({text.name, model.plan.runs[pair.run].name, model.plan.runs[pair.control].name,
                             pair.run_nll, pair.control_nll, TableCell(pair.difference),
-                            simultaneous_cell(pair.difference.value, pair.sequence), pair.chunks});
+                            simultaneous_cell(pair.difference.value, pair.sequence), pair.chunks,
+                            damage_word(pair.verdict)});
   return table;
 }
 
@@ -188,7 +207,8 @@ Table sensitivity_table(const std::vector<LayerSensitivity>& texts, const std::s
   for (const LayerSensitivity& layers : texts) {
     for (size_t i = 0; i < layers.layers.size(); ++i) {
       const bool known = !layers.statistics.influence.empty();
-      table.rows.push_back({layers.text, layers.layers[i], layers.closed[i], layers.nll[i],
+      table.rows.push_back({layers.text, layers.layers[i], layers.closed[i],
+                            Estimate{layers.nll[i], layers.nll_ci95[i]},
                             known ? TableCell(layers.statistics.influence[i].leverage) : TableCell(Missing{}),
                             known ? TableCell(layers.statistics.influence[i].cook) : TableCell(Missing{})});
     }
@@ -223,7 +243,7 @@ Table estimates_table(const AblatedModel& model) {
         continue;
       for (size_t i = 0; i < comparison.places.size(); ++i)
         if (comparison.places[i].layer == layer && comparison.places[i].head == head)
-          return comparison.exact[i];
+          return Estimate{comparison.exact[i], comparison.places[i].nll_ci95};
     }
     return Missing{};
   };
@@ -255,9 +275,11 @@ Table shares_table(const AblationResult& result) {
   for (const AblatedModel& model : result.models)
     for (const AblatedText& text : model.texts)
       for (const std::string& action : actions_of(model.plan, "layers"))
-        for (const PlaceEffect& place : effect_profile(model, text, "layers", action).places)
-          table.rows.push_back(
-              {model.name, text.name, action, place.layer, place.nll_share, place.ppl_share});
+        for (const PlaceEffect& place :
+             effect_profile(model, text, "layers", action, ProfileIntervals::Bootstrap).places)
+          table.rows.push_back({model.name, text.name, action, place.layer,
+                                Estimate{place.nll_share, place.nll_share_ci95},
+                                Estimate{place.ppl_share, place.ppl_share_ci95}});
   return table;
 }
 

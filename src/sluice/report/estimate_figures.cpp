@@ -115,10 +115,15 @@ ReportFigure estimated_ranking_figure(const AblatedModel& model) {
 }
 
 std::optional<ReportFigure> estimates_figure(const AblatedModel& model) {
-  Panels panels{.columns = 2, .caption = {estimated_on(model)}};
-  add_shares_caption(panels.caption, model);
+  Panels panels{.columns = 2};
+  int64_t least = model.texts.front().chunks, most = 0;
   for (const EstimateComparison& comparison : compare_estimates(model)) {
+    least = std::min(least, comparison.chunks);
+    most = std::max(most, comparison.chunks);
     ScatterGroup points{.x = comparison.estimated, .y = comparison.exact};
+    for (const std::optional<Interval>& interval : comparison.estimated_ci95)
+      points.across.push_back(extent_of(interval));
+    for (const PlaceEffect& place : comparison.places) points.upwards.push_back(extent_of(place.nll_ci95));
     for (const PlaceEffect& place : comparison.places)
       points.labels.push_back(place.head ? fmt::format("{}.{}", place.layer, *place.head)
                                          : std::to_string(place.layer));
@@ -134,6 +139,10 @@ std::optional<ReportFigure> estimates_figure(const AblatedModel& model) {
     panels.panels.push_back(panel_of(std::move(scatter)));
   }
   if (panels.panels.empty()) return {};
+  panels.caption = {
+      fmt::format("Estimated: {} Measured: {}{} chunks of it. Whiskers: 95 % intervals over chunks.",
+                  estimated_on(model), least < most ? fmt::format("{} to ", least) : "", most)};
+  add_shares_caption(panels.caption, model);
   return ReportFigure{named_for(model, "estimates_against_exact"), figure_of(std::move(panels)),
                       "Estimates from gradients beside what was measured.", named_for(model, "estimates")};
 }

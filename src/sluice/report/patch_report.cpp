@@ -30,11 +30,6 @@ struct PatchView {
   }
 };
 
-// What the pieces do to a pass that nothing was put into: its colour is no colour.
-double untouched(const PatchResult& result) {
-  return result.direction == PatchDirection::Denoise ? 0 : 1;
-}
-
 std::string token_name(const PatchPrompt& prompt, size_t i) {
   return prompt.tokens.empty() ? std::to_string(prompt.ids[i]) : token_text(prompt.tokens[i]);
 }
@@ -79,7 +74,7 @@ Table shares_table(const PatchView& view) {
 }
 
 ReportFigure shares_figure(const PatchView& view) {
-  const double centre = untouched(view.result);
+  const double centre = untouched_share(view.result.direction);  // its colour is no colour
   HeatMap map{.title = fmt::format("{} by layer and {}", view.map.tap, view.piece),
               .rows = view.map.layers.size(),
               .columns = view.names.size(),
@@ -110,11 +105,11 @@ struct StrongestPiece {
   RecoveredShare share = 0;
 };
 
-// None if nothing is finite.
+// What moves the answer furthest, whichever way. None if nothing is finite.
 std::optional<StrongestPiece> strongest_piece(const PatchView& view) {
   std::optional<StrongestPiece> most;
   const auto effect = [&](RecoveredShare share) {
-    return view.result.direction == PatchDirection::Denoise ? share : -share;
+    return std::abs(share - untouched_share(view.result.direction));
   };
   for (const PatchedLayer& layer : view.map.layers) {
     const std::vector<RecoveredShare>& shares = layer.*view.shares;
