@@ -71,7 +71,8 @@ TEST_F(JoinedAblation, is_resumed_alone_from_its_pieces) {
   joined.sharing = {};
   EXPECT_ERROR(run_ablation(engine_, joined), ErrorKind::Failed,
                joined.out.string() +
-                   ": holds an ablation already, which processes share (--resume or --join goes on with it)");
+                   ": holds what processes have begun to share (if it is this ablation, --resume or --join "
+                   "goes on with it)");
   joined.start = LogStart::Resume;
   const std::string resumed = result_of(joined);
   EXPECT_FALSE(std::filesystem::exists(joined.out / "ablation.log")) << "it begins nothing anew";

@@ -334,7 +334,9 @@ TEST(Plans, from_files_are_refused_with_run_and_field) {
   EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "head": 1, )" + good + "}]}"), ErrorKind::BadInput,
                "plan.json: run \"a\": head: of which layer? give layer, too");
   EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a\u001b[2J", )" + good + "}]}"), ErrorKind::BadInput,
-               "plan.json: name: has a control character in it");
+               "plan.json: run \"a?[2J\": name: has a control character in it");
+  EXPECT_ERROR(plan_from_text(R"({"runs": [{"name": "a", "group": "heads", "layer": 1, )" + good + "}]}"),
+               ErrorKind::BadInput, "plan.json: run \"a\": head: is missing: heads are ranked by it");
   const auto then = [&](const std::string& group, const std::string& words) {
     return plan_from_text(R"({"runs": [{"name": "a", "group": ")" + group + R"(", "layer": 1, )" + good +
                           R"(}], "then": )" + words + "}");

@@ -65,7 +65,8 @@ class LoggedText {
     if (job_.shared != nullptr) fetch(chunk, runs);
     std::vector<size_t> missing;
     for (const size_t run : runs)
-      if (!job_.log.find(key(chunk, static_cast<int64_t>(run)))) missing.push_back(run);
+      if (!job_.log.find(key(chunk, static_cast<int64_t>(run))) && !copy_equal(chunk, run))
+        missing.push_back(run);
     if (!missing.empty() || !job_.log.find(key(chunk, LogKey::kBase))) compute(chunk, missing);
     MeasuredChunk measured{.base = *job_.log.find(key(chunk, LogKey::kBase))};
     for (const size_t run : runs)
@@ -82,6 +83,13 @@ class LoggedText {
           return entries_of(some, {runs.begin(), runs.end()});
         },
         job_.control));
+  }
+
+  // An equal run of an earlier part is measured already: the first heads closed are heads that were closed.
+  bool copy_equal(int64_t chunk, size_t run) {
+    const auto measured = job_.log.find(key(chunk, static_cast<int64_t>(runner_.first_equal(run))));
+    if (measured) job_.log.append(std::vector<LogEntry>{{key(chunk, static_cast<int64_t>(run)), *measured}});
+    return measured.has_value();
   }
 
   void compute(int64_t chunk, const std::vector<size_t>& runs) {

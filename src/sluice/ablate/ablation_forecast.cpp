@@ -53,8 +53,9 @@ void add_costs(ModelForecast& forecast, const AblationRequest& request, const Pr
     forecast.shared += chunks * cost.shared();
   }
   if (request.estimates == EstimateUse::None || !gate_tap(config)) return;
-  // First order takes one pass for open, closed and mean, integrated gradients one per step and action.
-  const auto passes = static_cast<double>(1 + 3 * request.estimate_steps);
+  // First order takes one pass for open, closed and mean, integrated gradients one per step, position and
+  // action.
+  const auto passes = static_cast<double>(1 + 3 * std::ssize(config.gates) * request.estimate_steps);
   const int64_t chunks = std::min(request.estimate_chunks, prepared.texts.front().evaluated);
   forecast.estimates = kEstimateWork * passes * static_cast<double>(chunks) * forecast.trial_work;
 }

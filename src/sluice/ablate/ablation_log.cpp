@@ -118,8 +118,8 @@ void AblationLog::check_is_free(const fs::path& directory) {
                    .hint = "--resume goes on with it"});
   if (has_pieces(directory))
     throw failure({.where = directory.string(),
-                   .what = "holds an ablation already, which processes share",
-                   .hint = "--resume or --join goes on with it"});
+                   .what = "holds what processes have begun to share",
+                   .hint = "if it is this ablation, --resume or --join goes on with it"});
   if (!holds_no_chunk(directory)) check_can_fill(directory);
 }
 

@@ -156,7 +156,8 @@ void complete_plan(PreparedAblation& prepared, const LoadedModel& model, const A
 
 JobIdentity identity_of(const AblationRequest& request, const Engine& engine) {
   const StoppingRule& rule = request.rule;
-  return {{"the number of models", std::to_string(request.models.size())},
+  return {build_identity(),
+          {"the number of models", std::to_string(request.models.size())},
           {"the number of texts", std::to_string(request.texts.size())},
           {"the type of weights", std::string(weight_type_name(request.options.dtype))},
           {"the instruction set", std::string(name_of(engine.isa().isa))},

@@ -79,9 +79,13 @@ void check_words(const PlannedRun& run, const std::string& source) {
       {"name", &run.name}, {"group", &run.group}, {"action", &run.action}};
   for (const auto& [field, word] : words) {
     const auto is_control = [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7f; };
-    if (std::ranges::any_of(*word, is_control))
-      throw bad_input({.where = field, .what = "has a control character in it"}).inside(source);
+    if (!std::ranges::any_of(*word, is_control)) continue;
+    PlannedRun shown = run;  // its name goes into the message
+    std::ranges::replace_if(shown.name, is_control, '?');
+    throw bad_run(source, shown, {.where = field, .what = "has a control character in it"});
   }
+  if (run.group == "heads" && !run.head)
+    throw bad_run(source, run, {.where = "head", .what = "is missing: heads are ranked by it"});
   if (run.head && !run.layer)
     throw bad_run(source, run, {.where = "head", .what = "of which layer? give layer, too"});
 }

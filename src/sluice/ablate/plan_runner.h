@@ -30,6 +30,9 @@ class PlanRunner {
   PlanRunner(const LoadedModel& model, const AblationPlan& plan,
              std::shared_ptr<const Calibration> calibration, const PlanRunnerOptions& options = {});
 
+  // The first run of the plan that changes the same: perhaps itself.
+  size_t first_equal(size_t run) const { return equal_[run]; }
+
   struct ChunkResult {
     RunMeasures base;               // of the unbroken model
     std::vector<RunMeasures> runs;  // in the order in which they were asked for

@@ -35,8 +35,8 @@ void AblationOptions::declare_text(Options& options) {
   options.text(
       {.name = "--calibration",
        .value = "FILE",
-       .text = "The text that means and shuffled gates come from (default: the last chunks of each text, "
-               "held apart)"},
+       .text = "The text that means and shuffled gates come from (default: up to 8 chunks behind those "
+               "that are evaluated)"},
       calibration);
   options.text({.name = "--tokenizer",
                 .value = "FILE|bytes",
