@@ -18,6 +18,13 @@ class ReadOnly : public ExplorerPage {
                std::to_string(server_->wait_for_number("http://127.0.0.1:", std::chrono::seconds(120)));
   }
 
+  // Before its server goes: a page that is left open goes on fetching, and tells the next test's console that
+  // nobody answers.
+  void TearDown() override {
+    ExplorerPage::TearDown();
+    browser().open("about:blank");
+  }
+
   void open_at(const std::string& fragment) {
     browser().open(address_ + "/#" + fragment + "&t=" + kPrompt);
     wait_for_tokens();
