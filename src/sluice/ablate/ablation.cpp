@@ -301,11 +301,13 @@ AblationResult run_shared(Engine& engine, CheckedModels& checked, AblationJob jo
   folder.join("ablation", checked.identity);
   const SharedChunks chunks(folder, checked.identity);
   job.shared = &chunks;
-  std::optional<AblationResult> result =
-      collect<AblationResult>(folder, request.sharing.job, [&](bool collects) {
-        job.with_samples = collects;
-        return run_models(engine, checked, job);
-      });
+  const ResultWork<AblationResult> steps{.work =
+                                             [&](bool collects) {
+                                               job.with_samples = collects;
+                                               return run_models(engine, checked, job);
+                                             },
+                                         .publish = request.publish};
+  std::optional<AblationResult> result = collect(folder, request.sharing.job, steps, job.control);
   return result ? *std::move(result) : AblationResult{.is_elsewhere = true};
 }
 
@@ -324,7 +326,10 @@ AblationResult run_ablation(Engine& engine, const AblationRequest& request, cons
   AblationLog log;
   if (!shares) log = AblationLog(request.out, checked.identity, request.start, control);
   const AblationJob job{request, rule, log, 0, control};
-  return shares ? run_shared(engine, checked, job) : run_models(engine, checked, job);
+  if (shares) return run_shared(engine, checked, job);
+  AblationResult result = run_models(engine, checked, job);
+  if (request.publish) request.publish(result);
+  return result;
 }
 
 }  // namespace sluice
