@@ -40,7 +40,7 @@ TEST(MachineReport, has_the_peaks_if_they_were_measured) {
                                  .read_bandwidth = {.one_core = 8e9, .all_threads = 1.5e10}}};
   EXPECT_EQ(to_json(measured)["measured"], Json::parse(R"({
     "isa": "avx2", "threads": 2, "f32_gflops": {"one_core": 50.0, "all_threads": 100.0},
-    "amx_bf16_gflops": null, "read_gb_per_s": {"one_core": 8.0, "all_threads": 15.0}})"));
+    "bf16_gflops": null, "read_gb_per_s": {"one_core": 8.0, "all_threads": 15.0}})"));
   EXPECT_NE(to_text(measured).find("f32 peak        50.0 GFLOP/s on one core, 100.0 on 2 threads\n"),
             std::string::npos);
 }

@@ -103,13 +103,39 @@ TEST_F(Pieces, are_collected_by_one_process_of_a_job) {
   };
   const auto collects_inside = [&](bool collects) {
     EXPECT_TRUE(collects);
-    EXPECT_FALSE(collect<int>(folder_, "job", work)) << "while another process collects";
+    const JobControl impatient{.cancelled = [] { return true; }};
+    EXPECT_THROW(collect<int>(folder_, "job", {work}, impatient), Error) << "while another process collects";
     return 1;
   };
-  EXPECT_EQ(collect<int>(folder_, "job", collects_inside), 1);
-  EXPECT_FALSE(collect<int>(folder_, "job", work)) << "it was collected";
+  EXPECT_EQ(collect<int>(folder_, "job", {collects_inside}, {}), 1);
+  EXPECT_FALSE(collect<int>(folder_, "job", {work}, {})) << "it was collected";
   EXPECT_EQ(told, (std::vector<bool>{false, false}));
-  EXPECT_EQ(collect<int>(folder_, "the next job", work), 42);
+  EXPECT_EQ(collect<int>(folder_, "the next job", {work}, {}), 42);
+}
+
+TEST_F(Pieces, are_not_collected_before_the_result_is_written_down) {
+  const auto work = [](bool) { return 42; };
+  const auto dies = [&](int) {
+    EXPECT_FALSE(folder_.is_done({.name = "result", .fingerprint = "job"}));
+    throw failure({.what = "the disk is full"});
+  };
+  EXPECT_THROW(collect<int>(folder_, "job", {work, dies}, {}), Error);
+  int published = 0;
+  EXPECT_EQ(collect<int>(folder_, "job", {work, [&](int result) { published = result; }}, {}), 42);
+  EXPECT_EQ(published, 42) << "by the next one";
+  EXPECT_FALSE(collect<int>(folder_, "job", {work, dies}, {}));
+}
+
+TEST_F(Pieces, are_collected_once_by_processes_that_join_at_the_same_time) {
+  const auto work = [](bool) { return 42; };
+  {
+    SharedResult early(folder_, ""), late(folder_, "");
+    EXPECT_TRUE(early.claim());
+    EXPECT_FALSE(late.claim());
+    early.publish();
+    EXPECT_FALSE(late.outlives_collector({}));
+  }
+  EXPECT_EQ(collect<int>(folder_, "", {work}, {}), 42) << "who comes later may have it again";
 }
 
 TEST_F(Pieces, are_collected_by_another_if_the_collector_is_gone) {
@@ -120,7 +146,7 @@ TEST_F(Pieces, are_collected_by_another_if_the_collector_is_gone) {
     collector.reset();  // as when its process ends
     return 42;
   };
-  EXPECT_EQ(collect<int>(folder_, "job", outlives), 42);
+  EXPECT_EQ(collect<int>(folder_, "job", {outlives}, {}), 42);
   EXPECT_EQ(told, (std::vector<bool>{false, true}));
 }
 

@@ -89,7 +89,7 @@ TEST(Fingerprints, that_differ_are_refused_on_all_ranks) {
                   [](Ranks& ranks) {
                     check_same_everywhere(ranks, {{"version", "1"}, {"data", ranks.rank() == 2 ? "b" : "a"}});
                   }),
-      "3 rank 2: another data than rank 0: expected a, got b");
+      "3 rank 2: its data is not that of rank 0: expected a, got b");
   on_ranks(2, [](Ranks& ranks) { check_same_everywhere(ranks, {{"data", "a"}}); });
 }
 
@@ -100,7 +100,7 @@ TEST(Fingerprints, of_another_version_are_refused_before_anything_else_is_said) 
     check_same_version(ranks, build);
     ADD_FAILURE() << "rank " << ranks.rank() << " goes on";
   });
-  EXPECT_TRUE(line.starts_with("3 rank 1: another version of sluice than rank 0: expected ")) << line;
+  EXPECT_TRUE(line.starts_with("3 rank 1: its version of sluice is not that of rank 0: expected ")) << line;
   EXPECT_NE(line.find("got 0.0.9 ("), std::string::npos) << line;
   on_ranks(3, [](Ranks& ranks) { check_same_version(ranks); });
 }

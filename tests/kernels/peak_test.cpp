@@ -28,8 +28,8 @@ TEST(PeakKernels, count_operations_in_proportion_to_the_rounds) {
   for (const Isa isa : sets_of_this_machine()) {
     const PeakKernels peak = peak_kernels(isa);
     expect_operations_in_proportion(peak.f32_multiply_add, std::string(name_of(isa)) + ": multiply-add");
-    EXPECT_EQ(peak.bf16_tiles != nullptr, isa == Isa::Amx) << name_of(isa);
-    if (peak.bf16_tiles != nullptr) expect_operations_in_proportion(peak.bf16_tiles, "tiles");
+    EXPECT_EQ(peak.bf16_products != nullptr, isa >= Isa::Avx512Bf16) << name_of(isa);
+    if (peak.bf16_products != nullptr) expect_operations_in_proportion(peak.bf16_products, "bf16");
   }
 }
 
@@ -69,8 +69,8 @@ TEST(MeasurePeaks, gives_positive_rates_of_believable_size) {
   };
   expect_believable(peaks.f32_flops, "f32");
   expect_believable(peaks.read_bandwidth, "reads");
-  EXPECT_EQ(peaks.bf16_flops.has_value(), best == Isa::Amx);
-  if (peaks.bf16_flops) expect_believable(*peaks.bf16_flops, "tiles");
+  EXPECT_EQ(peaks.bf16_flops.has_value(), best >= Isa::Avx512Bf16);
+  if (peaks.bf16_flops) expect_believable(*peaks.bf16_flops, "bf16");
   EXPECT_EQ(pool.stats().in_use, 0U);
 }
 

@@ -394,12 +394,13 @@ TEST_F(RankRuns, with_other_data_or_another_configuration_on_one_rank_are_refuse
       });
     });
   };
-  EXPECT_NE(
-      with([](TrainingJob& job) { job.config.seed = 7; }).find("3 rank 1: another configuration than rank 0"),
-      std::string::npos);
+  EXPECT_NE(with([](TrainingJob& job) {
+              job.config.seed = 7;
+            }).find("3 rank 1: its configuration is not that of rank 0, in seed: expected "),
+            std::string::npos);
   EXPECT_NE(with([](TrainingJob& job) {
               job.shards.push_back(job.shards.front());
-            }).find("3 rank 1: another data than rank 0: expected 2"),
+            }).find("3 rank 1: its data is not that of rank 0: expected 2"),
             std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "run"));
 }

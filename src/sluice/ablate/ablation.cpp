@@ -88,8 +88,10 @@ class LoggedText {
   // An equal run of an earlier part is measured already: the first heads closed are heads that were closed.
   bool copy_equal(int64_t chunk, size_t run) {
     const auto measured = job_.log.find(key(chunk, static_cast<int64_t>(runner_.first_equal(run))));
-    if (measured) job_.log.append(std::vector<LogEntry>{{key(chunk, static_cast<int64_t>(run)), *measured}});
-    return measured.has_value();
+    if (!measured) return false;
+    const LogEntry same{key(chunk, static_cast<int64_t>(run)), *measured};
+    job_.log.append(std::span(&same, 1));
+    return true;
   }
 
   void compute(int64_t chunk, const std::vector<size_t>& runs) {
@@ -334,11 +336,13 @@ AblationResult run_shared(Engine& engine, CheckedModels& checked, AblationJob jo
   folder.join("ablation", checked.identity);
   const SharedChunks chunks(folder, checked.identity);
   job.shared = &chunks;
-  std::optional<AblationResult> result =
-      collect<AblationResult>(folder, request.sharing.job, [&](bool collects) {
-        job.with_samples = collects;
-        return run_models(engine, checked, job);
-      });
+  const ResultWork<AblationResult> steps{.work =
+                                             [&](bool collects) {
+                                               job.with_samples = collects;
+                                               return run_models(engine, checked, job);
+                                             },
+                                         .publish = request.publish};
+  std::optional<AblationResult> result = collect(folder, request.sharing.job, steps, job.control);
   return result ? *std::move(result) : AblationResult{.is_elsewhere = true};
 }
 
@@ -357,7 +361,10 @@ AblationResult run_ablation(Engine& engine, const AblationRequest& request, cons
   AblationLog log;
   if (!shares) log = AblationLog(request.out, checked.identity, request.start, control);
   const AblationJob job{request, rule, log, 0, control};
-  return shares ? run_shared(engine, checked, job) : run_models(engine, checked, job);
+  if (shares) return run_shared(engine, checked, job);
+  AblationResult result = run_models(engine, checked, job);
+  if (request.publish) request.publish(result);
+  return result;
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@
 #include "sluice/eval/text_source.h"
 
 namespace sluice {
+
+struct AblationResult;
 
 struct AblationText {
   std::string name;  // in tables
@@ -55,6 +58,8 @@ struct AblationRequest {
   std::filesystem::path out;  // gets the log
   LogStart start = LogStart::New;
   WorkSharing sharing = {};  // other processes work on the same ablation, each on chunks that nobody has
+  // Writes down what processes that share the work have come to, before it counts as done.
+  std::function<void(const AblationResult&)> publish = {};
 };
 
 // What one run does on one text. Changes are against the unbroken model on the same chunks.

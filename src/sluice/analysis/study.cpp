@@ -275,14 +275,22 @@ void check_before_sharing(Engine& engine, const StudyRequest& request, const Job
 
 Study study_models(Engine& engine, const StudyRequest& request, const JobControl& control) {
   check_readable(request);
-  if (!request.sharing.joins) return study_all(engine, request, {}, control);
+  if (!request.sharing.joins) {
+    Study study = study_all(engine, request, {}, control);
+    if (request.publish) request.publish(study);
+    return study;
+  }
   check_before_sharing(engine, request, control);
   const PieceFolder folder =
       open_pieces(request.out, request.sharing.job,
                   {.kind = "a study", .hint = "--join goes on with it", .can_be_joined_anyhow = false});
-  std::optional<Study> study = collect<Study>(folder, request.sharing.job, [&](bool collects) {
-    return study_all(engine, request, {.folder = &folder, .collects = collects}, control);
-  });
+  const ResultWork<Study> steps{.work =
+                                    [&](bool collects) {
+                                      return study_all(engine, request,
+                                                       {.folder = &folder, .collects = collects}, control);
+                                    },
+                                .publish = request.publish};
+  std::optional<Study> study = collect(folder, request.sharing.job, steps, control);
   return study ? *std::move(study) : Study{.is_elsewhere = true};
 }
 

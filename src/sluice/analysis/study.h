@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ namespace sluice {
 
 // Whether all models must see the same tokens, as paired comparisons need it.
 enum class TextMatch { Any, Same };
+
+struct Study;
 
 struct StudyRequest {
   std::vector<std::string> models;
@@ -48,6 +51,8 @@ struct StudyRequest {
 
   std::filesystem::path out = {};  // where processes that share the work meet
   WorkSharing sharing = {};        // the looks are shared; the rest, which is little, one process does
+  // Writes down what processes that share the work have come to, before it counts as done.
+  std::function<void(const Study&)> publish = {};
 };
 
 struct StudiedModel {

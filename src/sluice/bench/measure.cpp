@@ -9,8 +9,8 @@
 namespace sluice::bench {
 
 Bound arithmetic_bound(const Engine& engine, Precision precision) {
-  if (engine.isa().isa == Isa::Amx && precision == Precision::Bf16)
-    return {"amx_bf16_gflops", "GFLOP/s", Peak::Bf16Flops};
+  if (peak_kernels(engine.isa().isa).bf16_products != nullptr && precision == Precision::Bf16)
+    return {"bf16_gflops", "GFLOP/s", Peak::Bf16Flops};
   return {"f32_gflops", "GFLOP/s", Peak::F32Flops};
 }
 

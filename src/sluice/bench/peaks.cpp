@@ -31,16 +31,16 @@ nlohmann::ordered_json to_json(const Peaks& peaks) {
   nlohmann::ordered_json json = {{"isa", name_of(peaks.isa)},
                                  {"threads", peaks.threads},
                                  {"f32_gflops", giga(peaks.measured.f32_flops)},
-                                 {"amx_bf16_gflops", nullptr},
+                                 {"bf16_gflops", nullptr},
                                  {"read_gb_per_s", giga(peaks.measured.read_bandwidth)}};
-  if (peaks.measured.bf16_flops) json["amx_bf16_gflops"] = giga(*peaks.measured.bf16_flops);
+  if (peaks.measured.bf16_flops) json["bf16_gflops"] = giga(*peaks.measured.bf16_flops);
   return json;
 }
 
 std::string to_text(const Peaks& peaks) {
   const MachinePeaks& measured = peaks.measured;
   std::string text = rate_line("f32 peak", measured.f32_flops, "GFLOP/s", peaks.threads);
-  if (measured.bf16_flops) text += rate_line("amx bf16 peak", *measured.bf16_flops, "GFLOP/s", peaks.threads);
+  if (measured.bf16_flops) text += rate_line("bf16 peak", *measured.bf16_flops, "GFLOP/s", peaks.threads);
   return text + rate_line("memory reads", measured.read_bandwidth, "GB/s", peaks.threads);
 }
 

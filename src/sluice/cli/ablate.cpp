@@ -39,17 +39,19 @@ void forecast(Engine& engine, const AblationOptions& options, const AblationRequ
 }
 
 void run(const AblationOptions& options, const Session& session) {
-  const AblationRequest request = options.request(session);
+  AblationRequest request = options.request(session);
   Engine engine(session.options.engine());
   if (options.print_plan || options.dry_run) return forecast(engine, options, request, session);
   const Stopwatch watch;
+  request.publish = [&](const AblationResult& result) {
+    ReportHeader header = header_of(options, engine, session);
+    header.seconds = watch.seconds();
+    write_result(to_json(result), options.out);
+    write_report(ablation_report(result, std::move(header)), options.out);
+  };
   const AblationResult result = ablate(engine, request, session);
   if (result.is_elsewhere)
     return session.log.info("all chunks have been run; another process of the ablation has the result");
-  ReportHeader header = header_of(options, engine, session);
-  header.seconds = watch.seconds();
-  write_result(to_json(result), options.out);
-  write_report(ablation_report(result, std::move(header)), options.out);
   print_result(session, result);
   session.log.info("the report is in {0}/report.html, its numbers in {0}/result.json and CSV files",
                    options.out);

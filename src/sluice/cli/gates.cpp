@@ -34,14 +34,16 @@ void run(const GatesOptions& options, const Session& session) {
     request.second_chunks = request.chunks;  // gates by position are alike only in sequences of one length
   }
   Engine engine(session.options.engine());
+  request.publish = [&](const Study& study) {
+    finish_study(options.study,
+                 {.report = gates_report(study, header_of(options, engine, session)),
+                  .result = to_json(study),
+                  .text = gates_text(study)},
+                 session);
+  };
   const Study study = study_models(engine, request, job_control(session));
   if (study.is_elsewhere)
-    return session.log.info("all sequences have been looked at; another process has the result");
-  finish_study(options.study,
-               {.report = gates_report(study, header_of(options, engine, session)),
-                .result = to_json(study),
-                .text = gates_text(study)},
-               session);
+    session.log.info("all sequences have been looked at; another process has the result");
 }
 
 Action declare_gates(Options& options) {

@@ -26,13 +26,13 @@ std::vector<GridAxis> axes_of(const SweepOptions& request, const Session& sessio
   return axes;
 }
 
-SweepResult sweep(const SweepRequest& request, const Session& session) {
+SweepResult sweep(SweepRequest request, const Session& session) {
   Engine engine(session.options.engine());
   TrainingDisplay display(engine, session.log);
-  SweepResult result = run_sweep(engine, request, training_control(session), display.sweep_observer());
-  if (result.is_elsewhere) return result;
-  write_sweep_report(result, request, report_header(engine, session.command_line));
-  return result;
+  request.publish = [&](const SweepResult& result) {
+    write_sweep_report(result, request, report_header(engine, session.command_line));
+  };
+  return run_sweep(engine, request, training_control(session), display.sweep_observer());
 }
 
 void run(const SweepOptions& request, const Session& session) {

@@ -28,6 +28,27 @@ constexpr const char* kPieceFolder = ".pieces";
 constexpr auto kPoll = std::chrono::milliseconds(200);
 constexpr double kTellWaiting = 30;  // seconds
 
+// Tells now and then whom a process waits for.
+class Patience {
+ public:
+  Patience(const PieceFolder& folder, const JobControl& control) : folder_(folder), control_(control) {}
+
+  void wait_for(const Piece& piece) {
+    if (watch_.seconds() > kTellWaiting) {
+      control_.info("waiting for {}: {} has it", piece.name, folder_.owner_of(piece));
+      watch_.lap();
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+
+  void has_worked() { watch_.lap(); }
+
+ private:
+  const PieceFolder& folder_;
+  const JobControl& control_;
+  Stopwatch watch_;
+};
+
 // Whatever is in a file; empty if there is none.
 std::string text_in(const fs::path& file) {
   std::error_code none;
@@ -94,6 +115,12 @@ bool PieceFolder::is_done(const Piece& piece) const {
 
 std::optional<FileDescriptor> PieceFolder::claim(const Piece& piece) const {
   if (is_done(piece)) return {};
+  std::optional<FileDescriptor> file = lock(piece);
+  if (file && is_done(piece)) return {};  // done by whoever had the lock until now
+  return file;
+}
+
+std::optional<FileDescriptor> PieceFolder::lock(const Piece& piece) const {
   const fs::path path = file_of(piece, ".lock");
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file.is_open()) throw system_failure(path, "cannot open", last_system_error());
@@ -102,7 +129,6 @@ std::optional<FileDescriptor> PieceFolder::claim(const Piece& piece) const {
     if (errno == EWOULDBLOCK) return {};
     throw system_failure(path, "cannot lock", last_system_error());
   }
-  if (is_done(piece)) return {};  // done by whoever had the lock until now
   const std::string owner = this_process() + "\n";
   if (::ftruncate(file.get(), 0) != 0 || ::write(file.get(), owner.data(), owner.size()) < 0)
     throw system_failure(path, "cannot write", last_system_error());
@@ -166,7 +192,7 @@ PieceFolder open_pieces(const fs::path& out, const std::string& job, const JobDi
 bool share_pieces(const PieceFolder& folder, const std::vector<Piece>& pieces,
                   const std::function<std::string(size_t)>& work, const JobControl& control) {
   std::vector<bool> done(pieces.size());
-  Stopwatch waiting;
+  Patience patience(folder, control);
   while (!control.is_cancelled()) {
     bool has_worked = false;
     for (size_t i = 0; i < pieces.size(); ++i) {
@@ -182,17 +208,39 @@ bool share_pieces(const PieceFolder& folder, const std::vector<Piece>& pieces,
     const auto missing = std::ranges::find(done, false);
     if (missing == done.end()) return true;
     if (has_worked) {
-      waiting.lap();
-      continue;
+      patience.has_worked();
+    } else {
+      patience.wait_for(pieces[static_cast<size_t>(missing - done.begin())]);
     }
-    if (waiting.seconds() > kTellWaiting) {
-      const Piece& piece = pieces[static_cast<size_t>(missing - done.begin())];
-      control.info("waiting for {}: {} has it", piece.name, folder.owner_of(piece));
-      waiting.lap();
-    }
-    std::this_thread::sleep_for(kPoll);
   }
   return false;
+}
+
+SharedResult::SharedResult(const PieceFolder& folder, const std::string& job)
+    : folder_(folder),
+      piece_{.name = "result", .fingerprint = job},
+      before_(job.empty() ? folder.note_of(piece_) : std::nullopt) {}
+
+bool SharedResult::is_published() const {
+  return folder_.note_of(piece_) != before_;
+}
+
+bool SharedResult::claim() {
+  if (!is_published()) lock_ = folder_.lock(piece_);
+  if (lock_ && is_published()) lock_.reset();  // by whoever had the lock until now
+  return lock_.has_value();
+}
+
+bool SharedResult::outlives_collector(const JobControl& control) {
+  for (Patience patience(folder_, control); !is_published(); patience.wait_for(piece_)) {
+    control.stop_if_cancelled();
+    if (claim()) return true;
+  }
+  return false;
+}
+
+void SharedResult::publish() {
+  folder_.done(piece_, temporary_name());  // another one every time
 }
 
 }  // namespace sluice

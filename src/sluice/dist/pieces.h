@@ -33,6 +33,9 @@ class PieceFolder {
   // The lock of a piece that nobody works on; none if somebody does, or if it is done.
   std::optional<FileDescriptor> claim(const Piece& piece) const;
 
+  // The same, also of one that is done.
+  std::optional<FileDescriptor> lock(const Piece& piece) const;
+
   // Word for all that the piece is done; `note` is for whoever collects the results.
   void done(const Piece& piece, const std::string& note) const;
 
@@ -82,23 +85,52 @@ PieceFolder open_pieces(const std::filesystem::path& out, const std::string& job
 bool share_pieces(const PieceFolder& folder, const std::vector<Piece>& pieces,
                   const std::function<std::string(size_t)>& work, const JobControl& control);
 
-// One of the processes that share a job has its result; none for the others. All of them run `work`, which
-// is told whether this one collects: the others can leave out what it alone needs. If the collector has died
-// by the time that another is through, that one works once more in its place. Those that came to a directory
-// by themselves, without a job in common, may each have it in turn.
+// Who of the processes that share a job has its result, and writes it down. Until it is published nothing is
+// done: if that process dies, another one takes its place. Those that came to a directory by themselves,
+// without a job in common, are told that one of them has it if it was published since they came.
+class SharedResult {
+ public:
+  SharedResult(const PieceFolder& folder, const std::string& job);
+
+  // Whether this process is to collect it; not if another does, or did.
+  bool claim();
+
+  // Waits for the one that does. True if it is gone without having published: then this one is to.
+  bool outlives_collector(const JobControl& control);
+
+  // Word for the others, from the one that collects.
+  void publish();
+
+ private:
+  bool is_published() const;
+
+  const PieceFolder& folder_;
+  Piece piece_;
+  std::optional<std::string> before_;  // what was there when this process came
+  std::optional<FileDescriptor> lock_;
+};
+
+// What the processes of a job do for its result. All of them work, told whether they collect: the others can
+// leave out what the collector alone needs. It alone publishes: whatever is written down of the result.
+template <class Result>
+struct ResultWork {
+  std::function<Result(bool collects)> work;
+  std::function<void(const Result&)> publish = {};
+};
+
+// The result, in the process that has published it; none in the others.
 template <class Result>
 std::optional<Result> collect(const PieceFolder& folder, const std::string& job,
-                              const std::function<Result(bool collects)>& work) {
-  const Piece result{.name = "result", .fingerprint = job};
-  std::optional<FileDescriptor> lock = folder.claim(result);
-  const bool collects = lock.has_value();
-  Result own = work(collects);
+                              const ResultWork<Result>& steps, const JobControl& control) {
+  SharedResult shared(folder, job);
+  const bool collects = shared.claim();
+  Result own = steps.work(collects);
   if (!collects) {
-    lock = folder.claim(result);
-    if (!lock) return {};
-    own = work(true);
+    if (!shared.outlives_collector(control)) return {};
+    own = steps.work(true);
   }
-  if (!job.empty()) folder.done(result, "");
+  if (steps.publish) steps.publish(own);
+  shared.publish();
   return own;
 }
 

@@ -156,20 +156,24 @@ class Sweep {
   }
 
   SweepResult run() {
-    if (!folder_) return collect(control_, observer_);
+    if (!folder_) {
+      SweepResult result = read_runs(control_, observer_);
+      publish(result);
+      return result;
+    }
     const bool have_ended = share_pieces(
         *folder_, pieces_of(runs_, points_), [&](size_t i) { return work(i); }, control_);
     if (!have_ended) return {.variants = {}, .end = RunEnd::Interrupted, .is_elsewhere = true};
-    // One of the processes of a job has the result; of those that came by themselves everyone has.
-    const Piece result{.name = "result", .fingerprint = request_.sharing.job};
-    const std::optional<FileDescriptor> lock = folder_->claim(result);
-    if (!lock) return {.variants = {}, .end = RunEnd::Finished, .is_elsewhere = true};
+    SharedResult shared(*folder_, request_.sharing.job);
+    if (!shared.claim() && !shared.outlives_collector(control_))
+      return {.variants = {}, .end = RunEnd::Finished, .is_elsewhere = true};
     // What others have trained was told by them.
     JobControl silent = control_;
     silent.log = nullptr;
-    SweepResult collected = collect(silent, {});
-    if (!request_.sharing.job.empty()) folder_->done(result, "");
-    return collected;
+    SweepResult result = read_runs(silent, {});
+    publish(result);
+    shared.publish();
+    return result;
   }
 
  private:
@@ -184,8 +188,12 @@ class Sweep {
     return "";
   }
 
+  void publish(const SweepResult& result) const {
+    if (request_.publish) request_.publish(result);
+  }
+
   // Trains what is not there yet, and reads what is.
-  SweepResult collect(const JobControl& control, const SweepObserver& observer) const {
+  SweepResult read_runs(const JobControl& control, const SweepObserver& observer) const {
     SweepResult result;
     for (const GridPoint& point : points_) result.variants.push_back({.point = point});
     for (size_t i = 0; i < runs_.size() && result.end == RunEnd::Finished; ++i) {

@@ -2,6 +2,7 @@
 // What they say together is in sweep_table.h.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 
 #include "sluice/dist/pieces.h"
@@ -15,6 +16,8 @@ enum class RunSelection {
   All,
   Ended  // none: those that have come to their end are read, others are left out
 };
+
+struct SweepResult;
 
 struct SweepRequest {
   std::string config;                     // path of a run's configuration
@@ -31,6 +34,9 @@ struct SweepRequest {
   RunSelection runs = RunSelection::All;
 
   WorkSharing sharing = {};  // other processes work on the same sweep, each on runs that nobody has
+  // Writes down more of the result than run_sweep() does itself, also of one that was interrupted. Before it
+  // has returned, what processes share does not count as done.
+  std::function<void(const SweepResult&)> publish = {};
 };
 
 struct SweepRun {

@@ -136,10 +136,10 @@ Kernels<double> f64_kernels() {
 PeakKernels peak_kernels(Isa isa) {
 #if defined(__x86_64__)
   if (isa == Isa::Avx2) return simd_avx2::peak();
-  if (isa == Isa::Avx512 || isa == Isa::Avx512Bf16) return simd_avx512::peak();
-  if (isa == Isa::Amx) {
+  if (isa >= Isa::Avx512) {
     PeakKernels peak = simd_avx512::peak();
-    peak.bf16_tiles = amx::bf16_tiles;
+    if (isa == Isa::Avx512Bf16) peak.bf16_products = avx512bf16::bf16_multiply_add;
+    if (isa == Isa::Amx) peak.bf16_products = amx::bf16_tiles;
     return peak;
   }
 #endif

@@ -96,7 +96,7 @@ double PeakMeter::measure_burst(Burst burst, int64_t& rounds) const {
 
 double PeakMeter::measure(Peak peak) {
   if (peak == Peak::F32Flops) return measure_burst(kernels_.f32_multiply_add, f32_rounds_);
-  if (peak == Peak::Bf16Flops) return measure_burst(kernels_.bf16_tiles, bf16_rounds_);
+  if (peak == Peak::Bf16Flops) return measure_burst(kernels_.bf16_products, bf16_rounds_);
   if (reads_.data() == nullptr) reads_ = memory_to_read(threads_, pool_);
   return median_of(kMeterRepetitions, [&] { return read_rate(kernels_, threads_, reads_); });
 }
@@ -104,7 +104,7 @@ double PeakMeter::measure(Peak peak) {
 MachinePeaks measure_peaks(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool) {
   MachinePeaks peaks;
   peaks.f32_flops = measure_burst(kernels.f32_multiply_add, threads);
-  if (kernels.bf16_tiles != nullptr) peaks.bf16_flops = measure_burst(kernels.bf16_tiles, threads);
+  if (kernels.bf16_products != nullptr) peaks.bf16_flops = measure_burst(kernels.bf16_products, threads);
   peaks.read_bandwidth = measure_reads(kernels, threads, pool);
   return peaks;
 }

@@ -17,7 +17,7 @@ struct Rate {
 
 struct MachinePeaks {
   Rate f32_flops;                  // multiply-adds in registers, floating-point operations per second
-  std::optional<Rate> bf16_flops;  // tiles; none without a tile unit
+  std::optional<Rate> bf16_flops;  // none without instructions for them
   Rate read_bandwidth;             // bytes per second from memory
 };
 
@@ -30,7 +30,7 @@ class PeakMeter {
   PeakMeter(const PeakKernels& kernels, const Threads& threads, MemoryPool& pool);
 
   // Operations or bytes per second, median of a few; takes less than a tenth of a second. Bf16Flops only
-  // where there is a tile unit.
+  // where the kernels have it.
   double measure(Peak peak);
 
  private:

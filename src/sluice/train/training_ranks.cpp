@@ -47,8 +47,10 @@ void check_equal_shares(const TrainingJob& job) {
 std::vector<Fingerprint> fingerprints_of(const Engine& engine, const TrainingJob& job) {
   const auto checksums = [](const std::vector<TokenShard>& shards) {
     std::string text;
-    for (const TokenShard& shard : shards)
-      text += fmt::format("{} tokens, checksum {:08x}; ", shard.info().tokens, shard.info().checksum);
+    for (const TokenShard& shard : shards) {
+      text += fmt::format("{}{} tokens, checksum {:08x}", text.empty() ? "" : "; ", shard.info().tokens,
+                          shard.info().checksum);
+    }
     return text;
   };
   std::vector<Fingerprint> prints = {{"configuration", run_config_json(job.config).dump()},

@@ -22,6 +22,10 @@ namespace {
 constexpr double kGrace = 3;  // seconds
 // A count is an int to MPI.
 constexpr size_t kMostBytes = size_t{1} << 30;
+// Between hosts. What is larger than some 64 KiB MPI sends only when the receiver has answered. Over TCP that
+// answer goes behind whatever data is under way in its direction: two ranks that exchange large messages then
+// often send one after the other, at half the bandwidth (docs/log.md).
+constexpr size_t kUnasked = 60'000;
 
 using Lock = std::lock_guard<std::mutex>;
 
@@ -127,6 +131,7 @@ class MpiRanks final : public Ranks {
 
  private:
   std::unique_ptr<Transfer> start(const Outgoing& out, const Incoming& in) override;
+  size_t most_bytes_between(int other) const;
   void tell_lost(int rank, const std::string& how);
 
   std::shared_ptr<MpiWorld> world_;
@@ -137,15 +142,24 @@ class MpiRanks final : public Ranks {
   std::optional<Heartbeat> heartbeat_;  // of the world alone
 };
 
+// Of a message as MPI sees it. The same for both sides.
+size_t MpiRanks::most_bytes_between(int other) const {
+  const std::vector<RankProcess>& processes = world_->processes;
+  if (processes.empty()) return kMostBytes;  // they are just getting to know each other
+  const std::string& own = processes[static_cast<size_t>(rank())].host;
+  return own == processes[static_cast<size_t>(other)].host ? kMostBytes : kUnasked;
+}
+
 std::unique_ptr<Ranks::Transfer> MpiRanks::start(const Outgoing& out, const Incoming& in) {
   // Several exchanges may be under way: the tag says which one a message belongs to. 32767 is what every MPI
   // allows.
   const int tag = exchanges_++ & 0x7fff;
   std::vector<MPI_Request> requests;
-  const auto in_parts = [&](size_t bytes, const auto& post) {
-    for (size_t done = 0; done < bytes; done += kMostBytes) {
+  const auto in_parts = [&](size_t bytes, int other, const auto& post) {
+    const size_t most = most_bytes_between(other);
+    for (size_t done = 0; done < bytes; done += most) {
       requests.push_back(MPI_REQUEST_NULL);
-      post(done, static_cast<int>(std::min(kMostBytes, bytes - done)), &requests.back());
+      post(done, static_cast<int>(std::min(most, bytes - done)), &requests.back());
     }
   };
   const Lock lock(world_->mpi);
@@ -153,14 +167,14 @@ std::unique_ptr<Ranks::Transfer> MpiRanks::start(const Outgoing& out, const Inco
   for (int step = 1; step < size(); ++step) {
     const int from = (rank() + size() - step) % size();
     const std::span<std::byte> message = in[static_cast<size_t>(from)];
-    in_parts(message.size(), [&](size_t begin, int count, MPI_Request* request) {
+    in_parts(message.size(), from, [&](size_t begin, int count, MPI_Request* request) {
       MPI_Irecv(message.data() + begin, count, MPI_BYTE, from, tag, communicator_, request);
     });
   }
   for (int step = 1; step < size(); ++step) {
     const int to = (rank() + step) % size();
     const std::span<const std::byte> message = out[static_cast<size_t>(to)];
-    in_parts(message.size(), [&](size_t begin, int count, MPI_Request* request) {
+    in_parts(message.size(), to, [&](size_t begin, int count, MPI_Request* request) {
       MPI_Isend(message.data() + begin, count, MPI_BYTE, to, tag, communicator_, request);
     });
   }

@@ -5,7 +5,7 @@
 
 namespace sluice::amx {
 
-// PeakKernels::bf16_tiles: four tile products a round, in registers only.
+// PeakKernels::bf16_products: four tile products a round, in registers only.
 int64_t bf16_tiles(int64_t rounds, float* sink);
 
 }  // namespace sluice::amx

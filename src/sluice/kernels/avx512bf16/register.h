@@ -10,4 +10,7 @@ namespace sluice::avx512bf16 {
 void add_int8(Kernels<float>& table);
 void add_tiles(Kernels<float>& table);
 
+// PeakKernels::bf16_products.
+int64_t bf16_multiply_add(int64_t rounds, float* sink);
+
 }  // namespace sluice::avx512bf16

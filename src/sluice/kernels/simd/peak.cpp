@@ -61,7 +61,7 @@ float read(const float* x, int64_t n) {
 }  // namespace
 
 PeakKernels peak() {
-  return {.f32_multiply_add = f32_multiply_add, .bf16_tiles = nullptr, .read = read};
+  return {.f32_multiply_add = f32_multiply_add, .bf16_products = nullptr, .read = read};
 }
 
 }  // namespace sluice::SLUICE_SIMD_NAMESPACE
