@@ -54,6 +54,10 @@ void add_bar(BarGroup& group, const Estimate& figure) {
   group.high.push_back(figure.ci95 ? figure.ci95->high : kNoValue);
 }
 
+std::string panel_title(const std::string& what, size_t texts, const std::string& text) {
+  return texts == 1 ? what : fmt::format("{}, on {}", what, text);
+}
+
 Extent extent_of(const std::optional<Interval>& interval) {
   return interval ? Extent{interval->low, interval->high} : Extent{kNoValue, kNoValue};
 }
@@ -184,8 +188,8 @@ std::optional<ReportFigure> cumulative_figure(const AblatedModel& model) {
       const PlannedRun& planned = model.plan.runs[run];
       const bool heads = planned.name.starts_with("first ");  // "first 4 heads closed"
       const double count = heads ? number_of(planned.name.substr(6)) : kNoValue;
-      Series& line =
-          lines[fmt::format("{} {} {}", heads ? "heads" : "layers", planned.action, text_name(model, text))];
+      Series& line = lines[panel_title(fmt::format("{} {}", heads ? "heads" : "layers", planned.action),
+                                       model.texts.size(), text.name)];
       const Estimate& nll = text.effects[run].nll;
       line.x.push_back(std::isfinite(count) ? count : static_cast<double>(line.x.size() + 1));
       line.y.push_back(nll.value);
@@ -230,7 +234,9 @@ std::optional<ReportFigure> parts_figure(const AblatedModel& model) {
 
 std::optional<ReportFigure> signs_figure(const AblatedModel& model) {
   std::vector<size_t> runs = runs_of(model, "global");
-  for (const size_t run : runs_of(model, "layers", model.gated ? "open" : "zeroed")) runs.push_back(run);
+  std::vector<size_t> layers = runs_of(model, "layers", "open");
+  if (layers.empty()) layers = runs_of(model, "layers", removal_of(model));
+  runs.insert(runs.end(), layers.begin(), layers.end());
   if (runs.empty()) return {};
   BarChart sinks = run_bars(model, runs, &RunEffect::sink);
   sinks.title = "attention on the first token";

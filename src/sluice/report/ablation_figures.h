@@ -37,6 +37,9 @@ inline constexpr const char* kWhiskers =
     "Each bar is on the chunks that its run has seen. Whiskers: 95 % intervals, bootstrap over pairs of "
     "chunks.";
 
+// "layers closed", or "layers closed, on code.txt" where there are several texts.
+std::string panel_title(const std::string& what, size_t texts, const std::string& text);
+
 // A bar with its interval.
 void add_bar(BarGroup& group, const Estimate& figure);
 

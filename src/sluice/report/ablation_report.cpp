@@ -177,7 +177,8 @@ std::string ablation_words(const AblationResult& result) {
         result.rule.relative, result.rule.absolute);
   return words +
          fmt::format(
-             "It is worse, better or equivalent (within {:.3g} nats). The intervals behind verdicts hold for "
+             "Each is worse, better or equivalent (within {:.3g} nats), or undecided. The intervals behind "
+             "verdicts hold for "
              "all {} comparisons together and at every time of stopping, but for an error of {:.2g} in all: "
              "runs, runs against their controls, and the sink. They are wider than the 95 % intervals of "
              "single figures, which tables and whiskers show beside them and which decide nothing; so a run "

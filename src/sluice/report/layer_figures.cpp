@@ -16,11 +16,6 @@
 namespace sluice {
 namespace {
 
-// "layers closed", or "layers closed, on code.txt" where there are several texts.
-std::string panel_title(const std::string& what, size_t texts, const std::string& text) {
-  return texts == 1 ? what : fmt::format("{}, on {}", what, text);
-}
-
 std::string place_name(const ControlledEffect& effect) {
   return effect.head ? fmt::format("{}.{}", effect.layer, *effect.head) : std::to_string(effect.layer);
 }
@@ -45,8 +40,9 @@ BarChart controls_chart(const std::vector<ControlledEffect>& effects, const char
   return chart;
 }
 
-// By layer and head. Of more heads than fit beside each other those that did most, either way.
-void keep_largest(std::vector<ControlledEffect>& effects, size_t most) {
+// By layer and head. Of more heads than fit beside each other those that did most, either way; whether some
+// were left out.
+bool keep_largest(std::vector<ControlledEffect>& effects, size_t most) {
   const auto place = [](const ControlledEffect& effect) {
     return std::pair(effect.layer, effect.head.value_or(-1));
   };
@@ -58,6 +54,7 @@ void keep_largest(std::vector<ControlledEffect>& effects, size_t most) {
   const double least = order.size() > most ? order[most - 1] : 0;
   std::erase_if(effects, [&](const ControlledEffect& effect) { return sizes.at(place(effect)) < least; });
   std::ranges::stable_sort(effects, {}, place);
+  return order.size() > most;
 }
 
 // What the controls of a group and an action are drawn as, a panel per text. None if there are none.
@@ -67,7 +64,8 @@ std::optional<Panels> controls_panels(const AblatedModel& model, const char* gro
   for (const AblatedText& text : model.texts) {
     std::vector<ControlledEffect> effects = controlled_effects(model, text, group, action);
     if (effects.empty()) continue;
-    keep_largest(effects, most);
+    if (keep_largest(effects, most))
+      panels.caption.push_back(fmt::format("Of {} the {} {} that did most.", text.name, most, group));
     std::vector<size_t> runs;
     for (const ControlledEffect& effect : effects)
       runs.insert(runs.end(), effect.runs.begin(), effect.runs.end());
@@ -136,17 +134,19 @@ std::optional<ReportFigure> controls_figure(const AblatedModel& model, const std
   if (!panels) return {};
   const std::string stem = "controls_" + action;
   return ReportFigure{named_for(model, stem.c_str()), figure_of(*std::move(panels)),
-                      "Is it the gate, or would anything broken do the same?", named_for(model, "controls")};
+                      model.gated ? "Is it the gate, or would anything broken do the same?"
+                                  : "Is it attention's output, or would anything broken do the same?",
+                      named_for(model, "controls")};
 }
 
 std::optional<ReportFigure> head_controls_figure(const AblatedModel& model, const std::string& action) {
   constexpr size_t kMostHeads = 12;
   std::optional<Panels> panels = controls_panels(model, "heads", action, "layer.head", kMostHeads);
   if (!panels) return {};
-  panels->caption.push_back(fmt::format("The {} heads that did most, at most.", kMostHeads));
   const std::string stem = "head_controls_" + action;
   return ReportFigure{named_for(model, stem.c_str()), figure_of(*std::move(panels)),
-                      "Is it this head's gate, or would noise of the same size do the same?",
+                      model.gated ? "Is it this head's gate, or would noise of the same size do the same?"
+                                  : "Is it this head, or would noise of the same size do the same?",
                       named_for(model, "controls")};
 }
 
