@@ -21,12 +21,12 @@ experiments() { grep -vE '^[[:space:]]*(#|$)' experiments/queue.txt; }
 # The experiment whose runs it is about, if that is another one: then there is nothing to train.
 runs_of() { sed -n 's/^ *"runs": "\(.*\)",$/\1/p' "experiments/$1.json"; }
 
-# What two queues would otherwise make at the same time.
-one_at_a_time() { # COMMAND...
+# What two queues would otherwise make at the same time. A corpus takes minutes, which nobody else waits for.
+one_at_a_time() { # WHAT COMMAND...
   (
     flock 9
-    "$@"
-  ) 9>"$home/prepare.lock"
+    "${@:2}"
+  ) 9>"$home/$1.lock"
 }
 
 pin_program() {
@@ -44,7 +44,7 @@ run_queue() {
   exec {queue}>"$home/queue.$$"
   flock "$queue"
   mv "$home/queue.$$" "$home/queues/$$"
-  one_at_a_time pin_program
+  one_at_a_time program pin_program
   while read -r name; do
     if [[ -n $(runs_of "$name") ]]; then continue; fi
     exec {trained_by}>"$home/$name.lock"
@@ -56,7 +56,7 @@ run_queue() {
 # One that cannot run must not keep the others waiting.
 train() { # NAME
   echo "$(date -u +%H:%M) $1"
-  { one_at_a_time scripts/corpus/for-experiment.sh "experiments/$1.json" "$home" &&
+  { one_at_a_time corpus scripts/corpus/for-experiment.sh "experiments/$1.json" "$home" &&
     "$program" experiment "experiments/$1.json" --home "$home" --threads 1 --quiet; } </dev/null >"$home/$1.log" 2>&1 ||
     echo "$1: $(tail -n 1 "$home/$1.log")" >&2
 }

@@ -19,5 +19,10 @@ TEST(SystemMemory, IsPartlyAvailable) {
   EXPECT_LE(memory.available, memory.total);
 }
 
+TEST(HostName, IsOneWord) {
+  EXPECT_FALSE(host_name().empty());
+  EXPECT_EQ(host_name().find_first_of(" \n"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice

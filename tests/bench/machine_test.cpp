@@ -31,6 +31,13 @@ TEST(MachineReport, is_one_json_object) {
     "unpacks": ["gzip", "xz"], "mpi": null})"));
 }
 
+TEST(MachineReport, says_who_multiplies_where_openblas_does_not_know_the_cpu) {
+  Machine unknown = machine();
+  unknown.blas_core = "Prescott";
+  EXPECT_EQ(to_json(unknown)["blas"]["library"], "sluice");
+  EXPECT_NE(to_text(unknown).find("sluice's own: OpenBLAS does not know this CPU"), std::string::npos);
+}
+
 TEST(MachineReport, has_the_peaks_if_they_were_measured) {
   Machine measured = machine();
   measured.peaks = {.isa = Isa::Avx2,

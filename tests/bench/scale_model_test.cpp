@@ -45,6 +45,13 @@ TEST(ScaleModel, shares_arithmetic_out_and_hides_no_more_than_there_is) {
   EXPECT_NEAR(exact - predict_step(step, slow, ReduceOrder::Fast, 2, false), 8.0 / 2 * 2 / 3, 1e-9);
 }
 
+TEST(ScaleModel, is_asked_about_the_ranks_at_hand_once) {
+  EXPECT_EQ(predicted_nodes(1), (std::vector{8, 64, 1024}));
+  EXPECT_EQ(predicted_nodes(2), (std::vector{2, 8, 64, 1024}));
+  EXPECT_EQ(predicted_nodes(8), (std::vector{8, 64, 1024}));
+  EXPECT_EQ(predicted_nodes(96), (std::vector{8, 64, 96, 1024}));
+}
+
 TEST(MeasureScale, takes_steps_on_1_2_and_3_ranks_in_every_order) {
   const RunConfig config = read_run_config(sluice::Json::parse(
       R"({"model": "tiny-headwise", "sequence": 8, "batch_tokens": 24, "steps": 1})", "test"));

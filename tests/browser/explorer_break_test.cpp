@@ -208,5 +208,24 @@ TEST_F(ExplorerBreak, says_that_a_continuation_ends_at_once) {
   EXPECT_NE(tokens_said("as it is"), "");
 }
 
+// Figures that are late look so; once there are none, or new ones, nothing does, however the late question
+// ended.
+TEST_F(ExplorerBreak, is_not_busy_any_more_when_the_changes_are_switched_off) {
+  open("m=headwise&v=break&x=1_all_0_0_0_closed_0.5&t=" + kPrompt);
+  wait_for_effect();
+  browser().run(R"(
+const real = window.fetch;
+window.fetch = (path, options) => !String(path).includes('compare') ? real(path, options) : new Promise((_, reject) =>
+  options.signal.addEventListener('abort', () => reject(new DOMException('given up', 'AbortError'))));)");
+  browser().click("[aria-label='Add a change'] button:nth-child(2)");
+  browser().wait_until("document.getElementById('effects').getAttribute('aria-busy') === 'true'",
+                       "figures that are marked as late");
+  browser().click("#on-0");
+  browser().click("#on-1");
+  browser().wait_until(
+      "document.querySelector('#effects .empty')?.textContent.includes('Switch a change on')", "no figures");
+  EXPECT_EQ(browser().run("return document.getElementById('effects').getAttribute('aria-busy')"), json());
+}
+
 }  // namespace
 }  // namespace sluice::test

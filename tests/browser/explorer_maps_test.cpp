@@ -58,6 +58,22 @@ TEST_F(ExplorerMaps, are_fetched_only_when_in_sight) {
   EXPECT_LT(count("canvas"), kDeepLayers);
 }
 
+// What is cut off at the right is not missed by who does not know that it is there.
+TEST_F(ExplorerMaps, of_sixteen_heads_are_all_in_sight) {
+  open("m=headwise&t=" + kPrompt);
+  const json sizes = browser().run_async(R"(
+const {Grid} = await import('/explorer/grid.js');
+const {element} = await import('/shared/dom.js');
+const grid = new Grid({name: 'many', note: '', model: {layers: 2, heads: 16}, pass: {has: () => []}});
+const view = document.getElementById('view');
+view.classList.add('broad');
+view.replaceChildren(element('section', {class: 'card'}, grid.element));
+const sizes = [grid.element.scrollWidth, grid.element.clientWidth];
+grid.end();
+return sizes;)");
+  EXPECT_LE(sizes[0], sizes[1]);
+}
+
 TEST_F(ExplorerMaps, lie_over_their_cells) {
   open("m=headwise&t=" + kPrompt);
   browser().wait_until("document.querySelectorAll('.grid canvas').length === 3", "small maps");
@@ -177,6 +193,61 @@ TEST_F(ExplorerMaps, of_two_models_move_together) {
           "return [...document.querySelectorAll('.strip .hover')].map((button) => button.dataset.token)"),
       (json{"7", "7"}));
   keep_screenshot(browser(), "two-models");
+}
+
+// A map of two heads has numbers at any place one asks for; they would be other tokens'.
+TEST_F(ExplorerMaps, of_two_models_say_so_where_one_lacks_the_head) {
+  const std::string words = "headwise has no head 3: its last is 1.";
+  open("m=deep&b=headwise&v=gates&l=1&h=3&t=" + kPrompt);
+  browser().wait_until("document.getElementById('fact-gate')", "the first model's gates");
+  EXPECT_EQ(text_of(".pane:nth-child(2) .empty"), words);
+  EXPECT_EQ(count("[data-map='head']:not([hidden] *)"), 1);
+  EXPECT_NE(text_of("#strip-note").find(words), std::string::npos);
+  EXPECT_EQ(browser().run("return [...document.querySelectorAll('.strip')].map((strip) => "
+                          "[...strip.children].filter((button) => button.dataset.shown !== '').length)"),
+            (json{11, 0}));
+  browser().click("#tab-attention");
+  browser().wait_until("document.querySelector('.large .map')?.dataset.drawn === '1 3'",
+                       "the first model's map");
+  EXPECT_EQ(text_of(".view .pane:nth-child(2) .empty"), words);
+  browser().click("[aria-label='Next head']");  // round, to all heads
+  browser().wait_until("document.querySelector('.large .map')?.dataset.drawn === '1 -1'", "all heads");
+  wait_for_large_map("1 -1");
+  EXPECT_EQ(count(".view .empty"), 0);
+}
+
+TEST_F(ExplorerMaps, of_two_models_share_the_scale_of_their_sums) {
+  open("m=headwise&b=baseline&l=0&h=0");
+  wait_for_large_map("0 0");
+  const json tops =
+      browser().run("return [...document.querySelectorAll('.corner span')].map((top) => top.textContent)");
+  const json most = browser().run_async(R"(
+const {maps} = await import('/shared/api.js');
+const {sumsOf} = await import('/shared/scale.js');
+const prompt = document.getElementById('prompt').value;
+const found = [];
+for (const model of ['headwise', 'baseline']) {
+  const [map] = await maps('/api/v1/map', {model, prompt, interventions: [], kind: 'attention', type: 'f32', layer: 0, head: 0});
+  found.push(Math.max(...sumsOf(map.values, map.rows, false).received));
+}
+return `top ${Math.max(...found).toFixed(2)}`;)");
+  EXPECT_EQ(tops, (json{most, most}));
+}
+
+TEST_F(ExplorerMaps, of_gates_count_every_channel) {
+  const auto histogram = [&] {
+    return browser()
+        .run("return document.querySelector('.chart svg').getAttribute('aria-label')")
+        .get<std::string>();
+  };
+  open("m=deep&v=gates&l=3&t=" + kPrompt);
+  browser().wait_until("document.getElementById('fact-closed')", "figures of the layer");
+  EXPECT_EQ(histogram().find("Histogram of 704 gate values"), 0U) << histogram();
+  open("m=deep&v=gates&l=3&h=1&t=" + kPrompt);
+  browser().wait_until("document.getElementById('fact-closed')", "figures of the head");
+  EXPECT_EQ(histogram().find("Histogram of 176 gate values"), 0U) << histogram();
+  EXPECT_NE(text_of("#fact-closed").find("of all channels"), std::string::npos);
+  EXPECT_EQ(count("[data-map='head'] .chosen:not([hidden])"), 1) << "a frame around the head";
 }
 
 }  // namespace

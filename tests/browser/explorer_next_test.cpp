@@ -66,6 +66,38 @@ TEST_F(ExplorerNext, tells_tokens_without_a_text_apart_by_their_numbers) {
                                 "return [tokenName({id: 300, token: ''}), tokenName({id: 7, token: null}), "
                                 "tokenName({id: 32, token: ' '})];"),
             (nlohmann::json{"#300", "7", "·"}));
+  EXPECT_EQ(browser().run_async("const {Pass} = await import('/shared/pass.js');"
+                                "return new Pass({}, {}, {ids: [97, 300], tokens: ['a', '']}).tokens;"),
+            (nlohmann::json{"a", "#300"}));
+}
+
+TEST_F(ExplorerNext, gives_a_continuation_up_when_the_prompt_is_another) {
+  open("m=deep&v=next&L=512&t=" + kPrompt);
+  browser().click("#generate");
+  browser().wait_until("document.querySelectorAll('#said > *').length > 2", "first tokens");
+  browser().type("#prompt", "^xyz");
+  browser().wait_until(
+      "document.querySelectorAll('.strip button').length === 4 && document.getElementById('generate')"
+      ".textContent === 'Generate' && document.getElementById('said').textContent === '^xyz'",
+      "the new prompt alone");
+  EXPECT_EQ(browser().run("return new URLSearchParams(location.hash.slice(1)).get('g')"), json())
+      << "what continues another text";
+}
+
+TEST_F(ExplorerNext, keeps_what_has_come_while_another_view_is_open) {
+  open("m=deep&v=next&L=512&t=" + kPrompt);
+  browser().click("#generate");
+  browser().wait_until("document.querySelectorAll('#said > *').length > 10", "first tokens");
+  const std::string before = text_of("#said");
+  browser().click("#tab-lens");
+  browser().wait_until("document.getElementById('lens')", "another view");
+  browser().click("#tab-next");
+  browser().wait_until("document.getElementById('said')", "the continuation again");
+  EXPECT_EQ(text_of("#said").substr(0, before.size()), before);
+  browser().run(
+      "if (document.getElementById('generate').textContent === 'Stop') "
+      "document.getElementById('generate').click()");
+  browser().wait_until("document.getElementById('generate').textContent === 'Generate'", "an end");
 }
 
 }  // namespace

@@ -56,6 +56,17 @@ TEST_F(ExplorerState, goes_back_one_step_however_soon) {
                        "the token again, going forward");
 }
 
+// What is pressed is a place to come back to, however fast; only what is walked through is not.
+TEST_F(ExplorerState, goes_back_through_every_view_that_was_opened) {
+  open("m=headwise&t=" + kPrompt);
+  browser().click("#tab-gates");
+  browser().click("#tab-lens");
+  browser().back();
+  browser().wait_until("document.getElementById('view').dataset.view === 'gates'", "the view before");
+  browser().back();
+  browser().wait_until("document.getElementById('view').dataset.view === 'attention'", "the first view");
+}
+
 // What follows a held key is one step, whose last place is the one that is gone back to.
 TEST_F(ExplorerState, keeps_the_last_place_of_a_walk_before_the_next_step) {
   open("m=headwise&t=" + kPrompt);

@@ -142,5 +142,54 @@ TEST_F(ExplorerTokens, that_are_too_many_are_refused_with_a_word) {
       "tokens again");
 }
 
+// The largest value that tokens show, from the n-th on, as the legend writes it.
+constexpr const char* kLargestShown = R"(
+return Math.max(...[...document.querySelectorAll('.strip')].flatMap((strip) => [...strip.children].slice(arguments[0])
+  .map((button) => Number(button.dataset.shown)))).toFixed(2);)";
+
+TEST_F(ExplorerTokens, of_two_panes_share_one_scale) {
+  open("m=headwise&b=%3D&s=maximum&x=1_all_0_0_0_closed_0.5&t=" + kPrompt);
+  browser().wait_until(
+      "document.querySelectorAll('.strip').length === 2 && "
+      "[...document.querySelectorAll('.strip button')].every((button) => button.dataset.shown)",
+      "gates in both panes");
+  const json most = browser().run(kLargestShown, {0});
+  EXPECT_EQ(browser().run("return document.querySelector('.legend').lastChild.textContent"), most)
+      << "closed gates on the right have no scale of their own";
+}
+
+TEST_F(ExplorerTokens, are_coloured_without_the_first_on_demand) {
+  open("m=baseline&c=received&s=maximum&l=0&h=0");
+  browser().wait_until("document.querySelector(\"[data-token='0']\").style.backgroundColor !== ''",
+                       "colours");
+  browser().click("#first");
+  browser().wait_until("document.querySelector(\"[data-token='0']\").style.backgroundColor === ''",
+                       "a first token without a colour");
+  EXPECT_EQ(browser().run("return document.querySelector('.legend').lastChild.textContent"),
+            browser().run(kLargestShown, {1}));
+}
+
+// Letters of the nursery say nothing to a model of prose, and are a text of the reader's only if typed.
+TEST_F(ExplorerTokens, are_of_the_kind_that_the_chosen_model_reads) {
+  open("");
+  browser().choose("#model", "deep");
+  browser().wait_until(
+      "document.getElementById('model').value === 'deep' && "
+      "!document.getElementById('prompt').value.startsWith('^')",
+      "prose in place of letters");
+  wait_for_tokens();
+  browser().back();
+  browser().wait_until(
+      "document.getElementById('model').value === 'headwise' && "
+      "document.getElementById('prompt').value.startsWith('^')",
+      "model and text of before, in one step");
+  wait_for_tokens();
+  browser().type("#prompt", kPrompt);
+  browser().wait_until("document.querySelectorAll('.strip button').length === 11", "what was typed");
+  browser().choose("#model", "deep");
+  browser().wait_until("location.hash.includes('m=deep')", "the other model");
+  EXPECT_EQ(browser().run("return document.getElementById('prompt').value"), kPrompt);
+}
+
 }  // namespace
 }  // namespace sluice::test

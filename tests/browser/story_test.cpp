@@ -33,6 +33,11 @@ TEST_F(Story, has_eight_chapters_that_all_come_to_an_end) {
   EXPECT_EQ(count("#contents a"), 8);
   EXPECT_EQ(count(".chapter .try"), 8) << "one thing to do in each";
   EXPECT_EQ(browser().run("return document.body.innerText.match(/NaN|undefined|null|Infinity/)"), json());
+  EXPECT_EQ(
+      browser().run("return [...document.querySelectorAll('.chart text')].map((text) => text.textContent)"
+                    ".filter((text) => /^[0-9]+[.][0-9]*0$/.test(text))"),
+      json::array())
+      << "ticks with digits that say nothing";
   keep_screenshot(browser(), "story");
 }
 
@@ -127,10 +132,17 @@ TEST_F(Story, says_at_the_end_what_a_sink_is_and_who_has_one) {
 }
 
 TEST_F(Story, fits_a_narrow_screen) {
-  browser().resize(390, 844);
+  browser().resize(390, 16000);
   browser().open(address("/story"));
-  browser().wait_until("document.querySelector(\".chapter[data-state='done']\")", "a chapter");
+  browser().wait_until("document.querySelectorAll(\".chapter[data-state='done']\").length === 8",
+                       "eight chapters");
   EXPECT_LE(browser().run("return document.documentElement.scrollWidth").get<int>(), 390);
+  EXPECT_EQ(
+      browser().run("return [...document.querySelectorAll('.wide')].filter((table) => table.scrollWidth > "
+                    "table.clientWidth).map((table) => table.closest('.chapter').id)"),
+      json::array())
+      << "tables whose last columns nobody would see";
+  keep_screenshot(browser(), "story-narrow");
 }
 
 }  // namespace

@@ -3,11 +3,14 @@ import {element, number, percent, segments, visible} from '../shared/dom.js';
 import {exportButtons} from '../shared/export.js';
 import {attentionKey} from '../shared/pass.js';
 import {Drawing} from '../shared/drawing.js';
+import {sumsOf} from '../shared/scale.js';
 import {Grid, gridDrawing, gridTable} from './grid.js';
-import {LargeMap, largeDrawing} from './large_map.js';
-import {facts, headName, inPanes} from './parts.js';
+import {LargeMap, largeDrawing, mostReceived} from './large_map.js';
+import {facts, headName, inPanes, lacksChosen} from './parts.js';
 import {onHover, session} from './session.js';
 import {change, state} from './state.js';
+
+const kManyHeads = 8; // more would be cut off at the right of the narrower part
 
 let grids = [];
 let larges = [];
@@ -18,7 +21,9 @@ const gridView = {name: 'grid', title: 'the small maps', drawing: gridDrawing, t
 const largeView = {
   name: 'attention', title: 'the attention map',
   drawing() {
-    const drawings = shownMaps().map(({pane, map}) => largeDrawing(pane, map));
+    const shown = shownMaps();
+    const most = mostReceived(shown.map(({pane, map}) => sumsOf(map.values, pane.pass.count, !state.first)));
+    const drawings = shown.map(({pane, map}) => largeDrawing(pane, map, most));
     const whole = new Drawing(drawings.reduce((sum, one) => sum + one.width, 0), Math.max(...drawings.map((one) => one.height), 10), 'Attention');
     let x = 0;
     for (const one of drawings) {
@@ -46,6 +51,8 @@ function rowsOf(pane, map) {
 
 // The sink of the selected head in numbers, beside what attention without any preference would give.
 function factsOf(pane) {
+  const lacks = lacksChosen(pane.model);
+  if (lacks) return element('p', {class: 'empty'}, lacks);
   const {view} = pane.pass;
   const layer = view.layers[state.layer];
   if (!layer?.attention) return element('p', {class: 'note'}, 'This layer has no attention.');
@@ -62,7 +69,7 @@ function factsOf(pane) {
 export function build() {
   end();
   grids = session.panes.map((pane) => new Grid(pane));
-  larges = session.panes.map((pane) => new LargeMap(pane));
+  larges = session.panes.map((pane) => new LargeMap(pane, () => larges));
   const {panes} = session;
   parts = {title: element('h2'), facts: panes.map(() => element('div')), kind: element('span')};
   const gridCard = element('section', {class: 'card', 'aria-label': 'Small maps'},
@@ -72,10 +79,10 @@ export function build() {
   const largeCard = element('section', {class: 'card', 'aria-label': 'Large map'},
     element('div', {class: 'head'}, parts.title, exportButtons(largeView)),
     inPanes(panes, (pane) => [larges[panes.indexOf(pane)].element, parts.facts[panes.indexOf(pane)]]),
-    element('p', {class: 'note'}, 'Rows are queries, columns the tokens they look at. Beside it, orange is what goes to the first token.'));
+    element('p', {class: 'note'}, 'Rows are queries, columns the tokens they look at. Above and beside it, orange is what goes to the first token.'));
   update(new Set());
   // Two large maps side by side are what one compares, so they come first.
-  return {content: panes.length < 2 ? [gridCard, largeCard] : [largeCard, gridCard], split: panes.length < 2};
+  return {content: panes.length < 2 ? [gridCard, largeCard] : [largeCard, gridCard], split: panes.length < 2 && (panes[0].model.heads > kManyHeads ? 'broad' : true)};
 }
 
 export function update(changed) {

@@ -104,7 +104,7 @@ export function build() {
   effects.update();
   return {split: !session.readOnly, content: [
     element('section', {class: 'card', 'aria-label': 'Changes'}, element('div', {class: 'head'}, element('h2', {}, 'Turn the dimmers'),
-      state.beside !== '=' && mainModel()?.gate && !session.readOnly ? element('button', {type: 'button', class: 'quiet', id: 'show-beside', onclick: () => change({beside: '='})}, 'show with and without side by side') : null), list),
+      state.beside !== '=' && mainModel()?.gate && !session.readOnly ? element('button', {type: 'button', class: 'quiet words', id: 'show-beside', onclick: () => change({beside: '='})}, 'show with and without side by side') : null), list),
     session.readOnly ? null : effects.element].filter(Boolean)};
 }
 

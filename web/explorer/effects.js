@@ -25,7 +25,7 @@ export class Effects {
     this.element = element('section', {class: 'card', id: 'effects', 'aria-label': 'What it does'}, element('div', {class: 'head'}, element('h2', {}, 'What it does'), exportButtons(view)),
       this.facts, this.charts, this.table, this.flips,
       element('div', {class: 'head'}, element('h3', {}, 'What it would say'), element('span', {class: 'note'}, 'same prompt, same seed'),
-        element('button', {type: 'button', class: 'quiet', onclick: () => change({seed: state.seed + 1})}, 'another seed')), this.texts);
+        element('button', {type: 'button', class: 'quiet words', onclick: () => change({seed: state.seed + 1})}, 'another seed')), this.texts);
     this.said = debounced(350, () => this.speak());
   }
 
@@ -37,18 +37,17 @@ export class Effects {
     if (!model?.gate || !mainPane() || state.text === '') return this.empty('');
     try {
       const a = await subjectOf(model, mine.signal);
+      if (mine.signal.aborted) return;
       const interventions = interventionsOf(model, mainPane().pass.count);
       const b = {...a, interventions};
       if (!interventions.length) this.empty('Switch a change on, and the figures appear here.');
       else {
         if (!this.result) this.empty('Computing …');
-        const late = setTimeout(() => this.element.setAttribute('aria-busy', 'true'), kLate);
-        const result = await post('/api/v1/compare', {a, b, count: 20}, mine.signal).finally(() => {
-          clearTimeout(late);
-          if (mine === this.under) this.element.removeAttribute('aria-busy');
-        });
+        this.late ??= setTimeout(() => this.element.setAttribute('aria-busy', 'true'), kLate);
+        const result = await post('/api/v1/compare', {a, b, count: 20}, mine.signal);
         if (mine.signal.aborted) return;
         this.result = result;
+        this.settle();
         measured('effects', () => this.draw());
       }
       this.subjects = {a, b};
@@ -58,8 +57,17 @@ export class Effects {
     }
   }
 
+  // What is shown is true again, or gone; whatever came of the question that made it late.
+  settle() {
+    clearTimeout(this.late);
+    this.late = null;
+    this.element.removeAttribute('aria-busy');
+  }
+
   empty(text) {
+    this.settle();
     this.result = null;
+    delete this.element.dataset.kl;
     replace(this.facts, element('p', {class: 'empty'}, text));
     replace(this.charts);
     replace(this.table);
@@ -143,6 +151,7 @@ export class Effects {
   end() {
     this.under?.abort();
     this.speaking?.abort();
+    this.settle();
     this.subjects = null;
   }
 }

@@ -11,7 +11,7 @@ import {beginStrip} from './strip.js';
 import {changesOf, load, loadModels, mainModel, onPanes, session} from './session.js';
 import {begin, change, linkHasText, state, subscribe} from './state.js';
 
-// name: {label, module}. A module has build() → {content, split}, update(changed names) and end().
+// name: {label, module}. A module has build() → {content, split: false, true or 'broad'}, update(changed names) and end().
 const views = {
   attention: ['Attention', attention], gates: ['Gates', gates], break: ['Break it', breaking], next: ['Next token', next], lens: ['Layers’ guesses', lens],
 };
@@ -56,6 +56,7 @@ function drawView() {
   open = views[state.view][1];
   const {content, split} = open.build();
   place.classList.toggle('split', Boolean(split));
+  place.classList.toggle('broad', split === 'broad'); // the left part is the wider one
   replace(place, content);
   place.dataset.view = state.view;
 }

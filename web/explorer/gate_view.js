@@ -1,13 +1,13 @@
 // The view "Gates": token × head of a layer, down to the channels of an elementwise gate, the histogram, and the first token
 // against the others.
 import {element, exact, measured, number, percent, replace, visible} from '../shared/dom.js';
-import {barChart, histogram} from '../shared/charts.js';
+import {barChart, binsOf, histogram, kBins} from '../shared/charts.js';
 import {svgElement, Drawing} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
 import {pictureOf, show} from '../shared/heatmap.js';
 import {palette} from '../shared/colors.js';
 import {hideTip, showTip} from '../shared/tip.js';
-import {facts, headName, inPanes} from './parts.js';
+import {facts, headName, inPanes, lacksChosen} from './parts.js';
 import {session, setHover} from './session.js';
 import {change, state} from './state.js';
 
@@ -26,7 +26,8 @@ class TokenMap {
   constructor(pane, name, pressed) {
     Object.assign(this, {pane, name});
     this.canvas = element('canvas', {'aria-hidden': 'true'});
-    this.element = element('div', {class: 'heads', role: 'img', 'data-map': name}, this.canvas);
+    this.chosen = element('div', {class: 'chosen', hidden: true});
+    this.element = element('div', {class: 'heads', role: 'img', 'data-map': name}, this.canvas, this.chosen);
     this.element.addEventListener('pointermove', (event) => this.over(event));
     this.element.addEventListener('pointerleave', () => {
       setHover(-1);
@@ -48,6 +49,13 @@ class TokenMap {
     setHover(token);
     showTip(event.clientX, event.clientY, [visible(this.pane.pass.tokens[token]), `token ${token}, ${this.name} ${row}`,
       `gate ${exact(this.map.values[row * this.map.columns + token])}`]);
+  }
+
+  // A frame around a row, or none.
+  mark(row) {
+    this.chosen.hidden = row < 0;
+    this.chosen.style.top = `${(100 * row) / this.map.rows}%`;
+    this.chosen.style.height = `${100 / this.map.rows}%`;
   }
 
   draw(map) {
@@ -76,8 +84,10 @@ class Panel {
     this.below = element('div');
     this.charts = element('div', {class: 'panes two'});
     this.facts = element('div');
-    this.element = pane.model.gate ? element('div', {}, element('h3', {class: 'note'}, `Layer ${state.layer}: rows are heads, columns are tokens`),
-      this.heads.element, this.below, this.facts, this.charts)
+    this.title = element('h3', {class: 'note'});
+    this.shown = element('div', {}, this.title, this.heads.element, this.below, this.facts, this.charts);
+    this.none = element('p', {class: 'empty', hidden: true});
+    this.element = pane.model.gate ? element('div', {}, this.shown, this.none)
       : element('p', {class: 'empty'}, element('strong', {}, `${pane.name} has no gate`),
         'Its attention always passes in full. Choose a model with a gate above, or see its attention.');
   }
@@ -85,11 +95,13 @@ class Panel {
   async update() {
     const {pane} = this;
     if (!pane.model.gate) return;
-    this.element.firstChild.textContent = `Layer ${state.layer}: rows are heads, columns are tokens`;
+    this.title.textContent = `Layer ${state.layer}: rows are heads, columns are tokens`;
     const wanted = (this.wanted = `${state.layer} ${state.head}`);
-    if (!pane.model.gate.layers.includes(state.layer)) {
-      replace(this.facts, element('p', {class: 'note'}, `Layer ${state.layer} has no gate.`));
-      replace(this.charts);
+    this.none.textContent = lacksChosen(pane.model) ?? (pane.model.gate.layers.includes(state.layer) ? '' : `Layer ${state.layer} of ${pane.model.id} has no gate.`);
+    this.none.hidden = !this.none.textContent;
+    this.shown.hidden = !this.none.hidden;
+    if (this.shown.hidden) {
+      this.map = null; // nothing to save
       return;
     }
     let map;
@@ -103,19 +115,23 @@ class Panel {
     this.drilled = null;
     this.values = selected(map, state.head);
     this.heads.draw(map);
-    this.drawFacts();
+    this.heads.mark(state.head);
+    if (!this.drills()) this.drawFacts(); // else of its channels, when they are there
     this.drawCharts();
     await this.drill(wanted);
   }
 
+  drills() {
+    return this.pane.model.gate.width > 1 && state.head >= 0;
+  }
+
   // Down to channels where a gate has several per head.
   async drill(wanted) {
-    const wide = this.pane.model.gate.width > 1;
-    if (!wide) {
+    if (this.pane.model.gate.width === 1) {
       replace(this.below, element('p', {class: 'note'}, 'One gate per head: there is nothing below it.'));
       return;
     }
-    if (state.head < 0 || state.head >= this.pane.model.heads) {
+    if (!this.drills()) {
       replace(this.below, element('p', {class: 'note'}, 'An elementwise gate: press a head to see its channels.'));
       return;
     }
@@ -125,23 +141,43 @@ class Panel {
     replace(this.below, element('h3', {class: 'note'}, `Channels of head ${state.head}`), this.channels.element);
     this.channels.draw(channels);
     this.values = channels.values;
+    this.drawFacts();
     this.drawCharts();
   }
 
+  gate() {
+    return this.pane.pass.view.layers[state.layer].gates.find((one) => one.position === 'g1');
+  }
+
+  // Shares are of the gate's own values, channel by channel: means over channels are hardly ever near an end. Of a whole layer
+  // the server has counted them.
   drawFacts() {
-    const gate = this.pane.pass.view.layers[state.layer].gates.find((one) => one.position === 'g1');
-    const count = this.values.length;
-    const share = (test) => this.values.filter(test).length / count;
+    const gate = this.gate();
+    const whole = state.head < 0;
+    const share = (test) => this.values.filter(test).length / this.values.length;
+    const of = this.pane.model.gate.width > 1 ? ', of all channels' : '';
     replace(this.facts, facts([
-      ['Mean gate', number(mean(this.values)), `${headName(state.head)} of layer ${state.layer}`, 'fact-gate'],
-      ['Nearly closed', percent(share((value) => value < 0.1)), 'below 0.1'],
-      ['Nearly open', percent(share((value) => value > 0.9)), 'above 0.9'],
+      ['Mean gate', number(whole ? gate.mean : mean(this.values)), `${headName(state.head)} of layer ${state.layer}`, 'fact-gate'],
+      ['Nearly closed', percent(whole ? gate.closed : share((value) => value < 0.1)), `below 0.1${of}`, 'fact-closed'],
+      ['Nearly open', percent(whole ? gate.open : share((value) => value > 0.9)), `above 0.9${of}`, 'fact-open'],
       ['First token', number(gate.first), `the others: ${number(gate.others)} (whole layer)`],
     ]));
   }
 
+  // Of every value of the layer, as the server has counted them: in shares, and in finer parts.
+  layerBins() {
+    const {heads, width} = this.pane.model.gate;
+    const total = this.pane.pass.count * heads * width;
+    const bins = new Array(kBins).fill(0);
+    const {histogram: shares} = this.gate();
+    shares.forEach((share, i) => (bins[Math.floor((i * kBins) / shares.length)] += Math.round(share * total)));
+    return bins;
+  }
+
   histogramOf() {
-    return histogram({title: `Histogram of ${this.values.length} gate values, layer ${state.layer}, ${headName(state.head)}`, values: this.values});
+    const counts = state.head < 0 ? this.layerBins() : binsOf(this.values);
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    return histogram({title: `Histogram of ${total} gate values, layer ${state.layer}, ${headName(state.head)}`, counts});
   }
 
   firstChart() {

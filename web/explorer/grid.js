@@ -15,8 +15,8 @@ function placesOf(row) {
   return {side: first.width, pitch: second ? second.left - first.left : first.width, width: row.cells.at(-1).getBoundingClientRect().right - first.left};
 }
 
-// Draws what is there; fetches first if it is not.
-async function fill(grid, row) {
+// Draws what is there; fetches first if it is not. paced: in the frames that have time for it.
+async function fill(grid, row, paced = false) {
   const {pane} = grid;
   const kind = state.grid;
   row.wanted = kind;
@@ -28,7 +28,25 @@ async function fill(grid, row) {
     return; // the strip says what is wrong; the row stays empty and is asked for again when it comes back into sight
   }
   if (row.wanted !== kind || !row.seen || grid.ended) return;
-  measured('grid-row', () => grid.draw(row, maps));
+  const draw = () => row.wanted === kind && row.seen && !grid.ended && measured('grid-row', () => grid.draw(row, maps));
+  if (paced) inFrames(draw);
+  else draw();
+}
+
+// While rows are scrolled into sight several may arrive between two frames; each frame draws for so many milliseconds and leaves the
+// rest to the next.
+const kDrawing = 5;
+const waiting = [];
+
+function inFrames(action) {
+  waiting.push(action);
+  if (waiting.length === 1) requestAnimationFrame(drawSome);
+}
+
+function drawSome() {
+  const end = performance.now() + kDrawing;
+  do waiting.shift()(); while (waiting.length && performance.now() < end);
+  if (waiting.length) requestAnimationFrame(drawSome);
 }
 
 export class Grid {
@@ -36,7 +54,7 @@ export class Grid {
     this.pane = pane;
     const {layers, heads} = pane.model;
     this.element = element('div', {class: 'grid', role: 'group', 'aria-label': `Small maps of ${pane.name} ${pane.note}, by layer and head`.replace(/ +/g, ' ')});
-    this.element.style.gridTemplateColumns = `auto repeat(${heads}, minmax(2.75rem, ${heads > 6 ? 5 : 8}rem))`;
+    this.element.style.gridTemplateColumns = `auto repeat(${heads}, minmax(${heads > 8 ? 2.2 : 2.75}rem, ${heads > 6 ? 5 : 8}rem))`;
     this.element.append(element('span', {class: 'column-name'}),
       ...Array.from({length: heads}, (_, head) => element('span', {class: 'column-name', 'aria-hidden': 'true'}, head)));
     this.rows = Array.from({length: layers}, (_, layer) => this.row(layer, heads));
@@ -88,7 +106,7 @@ export class Grid {
     for (const entry of entries) {
       const row = this.rows.find((one) => one.name === entry.target);
       row.seen = entry.isIntersecting;
-      if (row.seen) fill(this, row);
+      if (row.seen) fill(this, row, true);
       else row.canvas?.remove();
     }
   }

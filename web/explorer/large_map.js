@@ -10,18 +10,23 @@ import {hideTip, showTip} from '../shared/tip.js';
 import {session, setHover} from './session.js';
 import {lock} from './token_buttons.js';
 import {state} from './state.js';
-import {headName} from './parts.js';
+import {headName, lacksChosen} from './parts.js';
+
+// The highest bar by key, of all maps that are compared.
+export const mostReceived = (sums) => sums.flatMap(({received}) => Array.from(received)).reduce((high, value) => Math.max(high, value), 1e-9);
 
 export class LargeMap {
-  constructor(pane) {
-    this.pane = pane;
+  // maps(): all that are beside each other, which share the scale of their sums.
+  constructor(pane, maps) {
+    Object.assign(this, {pane, maps});
     this.canvas = element('canvas', {'aria-hidden': 'true'});
     this.lines = element('canvas', {'aria-hidden': 'true'});
     this.map = element('div', {class: 'map', role: 'img', tabindex: 0}, this.canvas, this.lines);
     this.byKey = element('canvas', {'aria-hidden': 'true'});
     this.byQuery = element('canvas', {'aria-hidden': 'true'});
+    this.top = element('span');
     this.element = element('div', {class: 'large'}, element('div', {class: 'by-key', role: 'img'}, this.byKey),
-      element('p', {class: 'corner'}, '↑ by key', element('br'), '↓ by query'), this.map, element('div', {class: 'by-query', role: 'img'}, this.byQuery));
+      element('p', {class: 'corner'}, '← by key,', element('br'), this.top, element('br'), '↓ by query'), this.map, element('div', {class: 'by-query', role: 'img'}, this.byQuery));
     this.mark = onFrame(() => this.drawLines());
     this.map.addEventListener('pointermove', (event) => this.over(event));
     this.map.addEventListener('pointerleave', () => {
@@ -65,8 +70,10 @@ export class LargeMap {
     const {pass, model} = this.pane;
     const wanted = `${state.layer} ${state.head}`;
     this.wanted = wanted;
-    if (state.layer >= model.layers || state.head >= model.heads) {
+    this.element.hidden = lacksChosen(model) !== null; // said below, in place of the facts
+    if (this.element.hidden) {
       this.values = null;
+      this.sums = null;
       return;
     }
     let map;
@@ -91,7 +98,8 @@ export class LargeMap {
       context.putImageData(image, 0, 0);
       this.scale = scaleFor(this.values, look);
       this.sums = this.sumsNow(look.withoutFirst);
-      this.drawSums();
+      for (const map of this.maps()) map.drawReceived();
+      this.drawGiven();
       this.describe();
       this.drawLines();
     });
@@ -121,18 +129,25 @@ export class LargeMap {
     this.map.dataset.high = this.scale.high;
   }
 
-  drawSums() {
+  drawReceived() {
+    if (!this.sums || !this.size) return;
     const colors = palette();
-    const {received, given, first} = this.sums;
-    const count = received.length;
+    const {received} = this.sums;
     const {context: key} = sized(this.byKey, this.size.byKey.width, this.size.byKey.height);
-    const most = received.reduce((high, value) => Math.max(high, value), 1e-9);
-    key.fillStyle = colors.accent;
-    const wide = this.byKey.width / count;
-    for (let i = 0; i < count; ++i) {
-      const high = (this.byKey.height * received[i]) / most;
+    const most = mostReceived(this.maps().map((map) => map.sums).filter(Boolean));
+    this.top.textContent = `top ${number(most, most < 0.1 ? 3 : 2)}`;
+    const wide = this.byKey.width / received.length;
+    received.forEach((value, i) => {
+      const high = (this.byKey.height * value) / most;
+      key.fillStyle = i ? colors.accent : colors.second;
       key.fillRect(i * wide, this.byKey.height - high, Math.max(1, wide - (wide > 4 ? 1 : 0)), high);
-    }
+    });
+  }
+
+  drawGiven() {
+    const colors = palette();
+    const {given, first} = this.sums;
+    const count = given.length;
     const {context: query} = sized(this.byQuery, this.size.byQuery.width, this.size.byQuery.height);
     const tall = this.byQuery.height / count;
     for (let i = 0; i < count; ++i) {
@@ -170,7 +185,7 @@ export class LargeMap {
 }
 
 // The map with its sums and the tokens along its edges, for the export.
-export function largeDrawing(pane, values) {
+export function largeDrawing(pane, values, most) {
   const colors = palette();
   const side = 560;
   const count = pane.pass.count;
@@ -181,9 +196,8 @@ export function largeDrawing(pane, values) {
   const x = 90, y = 100, cell = side / count;
   drawing.pixels(x, y, side, side, picture.canvas);
   drawing.rect(x, y, side, side, 'none', {stroke: colors.line});
-  const most = Math.max(...sums.received, 1e-9);
   for (let i = 0; i < count; ++i) {
-    drawing.rect(x + i * cell, y - 6 - (56 * sums.received[i]) / most, Math.max(0.5, cell - 0.5), (56 * sums.received[i]) / most, colors.accent, {hint: `key ${i}: ${number(sums.received[i], 4)}`});
+    drawing.rect(x + i * cell, y - 6 - (56 * sums.received[i]) / most, Math.max(0.5, cell - 0.5), (56 * sums.received[i]) / most, i ? colors.accent : colors.second, {hint: `key ${i}: ${number(sums.received[i], 4)}`});
     const first = state.first ? sums.first[i] : 0;
     drawing.rect(x + side + 6, y + i * cell, 70 * first, Math.max(0.5, cell - 0.5), colors.second, {hint: `query ${i} to the first token: ${number(first, 4)}`});
     drawing.rect(x + side + 6 + 70 * first, y + i * cell, 70 * Math.max(0, sums.given[i] - first), Math.max(0.5, cell - 0.5), colors.accent);

@@ -8,12 +8,12 @@ import {passOf} from '../shared/pass.js';
 import {continueText, endNote, endsText, samplerOf} from './continuation.js';
 import {inPanes} from './parts.js';
 import {interventionsOf, kReadOnly, mainModel, mainPane, session, subjectOf} from './session.js';
-import {change, state} from './state.js';
+import {change, state, subscribe} from './state.js';
 
 let parts = null;
 let tables = []; // {pane, top} as last shown
 let asking = null;
-let speaking = null; // an AbortController while tokens come
+let speaking = null; // {stop: AbortController, texts} while tokens come, also while another view is open
 let said = {key: '', tokens: [], end: null}; // texts of state.more, and what came after them
 
 // Behind which token: the locked one, else the last.
@@ -82,7 +82,7 @@ function drawSaid() {
   parts.go.classList.toggle('main', !running);
   const known = said.key === keyOfSaid();
   replace(parts.said, element('span', {class: 'given'}, state.text),
-    state.more.map((id, i) => element('button', {type: 'button', 'data-step': i, 'aria-pressed': String(state.step === i && i > 0), 'aria-label': `Generated token ${i}: ${spoken(known ? said.tokens[i] ?? '' : String(id))}. Look into its step`,
+    running ? speaking.texts.map((text) => element('span', {}, text)) : state.more.map((id, i) => element('button', {type: 'button', 'data-step': i, 'aria-pressed': String(state.step === i && i > 0), 'aria-label': `Generated token ${i}: ${spoken(known ? said.tokens[i] ?? '' : String(id))}. Look into its step`,
       onclick: () => change({step: i, locked: []})}, known ? said.tokens[i] || '·' : `[${id}]`)), known && !running && said.end ? endNote(said.end) : null);
   parts.hint.textContent = state.more.length
     ? state.step ? `Looking at the step that made generated token ${state.step}: everything above shows the prompt and what came before it.` : 'Press a token to look into the step that made it.'
@@ -105,35 +105,45 @@ async function nameTokens() {
 
 async function generate() {
   if (speaking) {
-    speaking.abort();
+    speaking.stop.abort();
     return;
   }
   const model = mainModel();
-  const mine = (speaking = new AbortController());
   const ids = [];
-  const texts = [];
   let end = null;
   parts.trouble.hidden = true;
   change({more: [], step: 0});
+  const mine = (speaking = {stop: new AbortController(), texts: []});
+  const {signal} = mine.stop;
   drawSaid();
   try {
-    const subject = {...await subjectOf(model, mine.signal, 0), interventions: interventionsOf(model, mainPane()?.pass.count)};
+    const subject = {...await subjectOf(model, signal, 0), interventions: interventionsOf(model, mainPane()?.pass.count)};
     end = await continueText(subject, samplerOf(state), (token) => {
+      if (speaking !== mine) return;
       ids.push(token.id);
-      texts.push(token.text);
+      mine.texts.push(token.text);
       parts?.said.append(element('span', {}, token.text));
-    }, mine.signal);
+    }, signal);
   } catch (error) {
-    if (!mine.signal.aborted && parts) {
+    if (!signal.aborted && parts) {
       parts.trouble.textContent = error.message;
       parts.trouble.hidden = false;
     }
   }
-  if (speaking === mine) speaking = null;
-  said = {key: keyOfSaid(ids), tokens: texts, end};
+  if (speaking !== mine) return;
+  speaking = null;
+  said = {key: keyOfSaid(ids), tokens: mine.texts, end};
   change({more: ids}, 'replace');
   if (parts) drawSaid();
 }
+
+// What continues another text, or another model's, is no continuation of this one.
+subscribe((changed) => {
+  if (!speaking || !['text', 'model', 'more', 'step'].some((name) => changed.has(name))) return;
+  speaking.stop.abort();
+  speaking = null;
+  if (parts) drawSaid();
+});
 
 const view = {
   name: 'next', title: 'the next token',
@@ -145,7 +155,7 @@ const view = {
 export function build() {
   parts = {tables: element('div', {id: 'next-tables', class: 'wide'}), said: element('p', {class: 'said', id: 'said'}), hint: element('p', {class: 'note'}), trouble: element('p', {class: 'trouble', role: 'alert', hidden: true}),
     go: element('button', {type: 'button', id: 'generate', class: 'main', onclick: generate}, 'Generate'),
-    back: element('button', {type: 'button', class: 'quiet', onclick: () => change({step: 0})}, 'back to the prompt')};
+    back: element('button', {type: 'button', class: 'quiet words', onclick: () => change({step: 0})}, 'back to the prompt')};
   drawSaid();
   nameTokens().catch(() => {}); // without their texts the tokens show their ids
   ask();

@@ -22,6 +22,13 @@ export function walk(layers, heads) {
   change({layer: within(state.layer + layers, 0, model.layers - 1), head: within(state.head + heads, -1, model.heads - 1)});
 }
 
+// Why a model cannot show the layer and head that are chosen, in words; null if it can. Of two models one may have fewer.
+export function lacksChosen(model) {
+  if (state.layer >= model.layers) return `${model.id} has no layer ${state.layer}: its last is ${model.layers - 1}.`;
+  if (state.head >= model.heads) return `${model.id} has no head ${state.head}: its last is ${model.heads - 1}.`;
+  return null;
+}
+
 export const headName = (head) => (head < 0 ? 'all heads' : `head ${head}`);
 
 function stepper(name, value, less, more) {

@@ -1,5 +1,5 @@
 // The prompt box, its examples, the models to choose from, and what is going on.
-import {debounced, element, find, replace} from '../shared/dom.js';
+import {debounced, element, find, modelSize, replace} from '../shared/dom.js';
 import {get} from '../shared/api.js';
 import {nurserySequence} from '../shared/nursery.js';
 import {mainModel, onPanes, session} from './session.js';
@@ -13,15 +13,27 @@ const kNumbers = '1 2 3 5 8 13 21 34 55 89';
 
 let pressed = {}; // how often each example was asked for: the next is another one
 
+// Sequences, prose or numbers: what a model can read.
+const kindOf = (model) => (!model.tokenizer ? 'numbers' : model.nursery ? 'nursery' : 'prose');
+
+let given = {text: null, kind: ''}; // the last example
+
+function give(text, kind) {
+  given = {text, kind};
+  return text;
+}
+
 async function typedExample(type) {
   const seed = (pressed[type] = (pressed[type] ?? -1) + 1);
   const {prompts} = await get(`/api/v1/prompts?seed=${seed}&bytes=200`);
-  return prompts.find((prompt) => prompt.type === type)?.text ?? '';
+  return give(prompts.find((prompt) => prompt.type === type)?.text ?? '', 'prose');
 }
 
 async function nurseryExample(index) {
-  return (await nurserySequence(index, kNurseryLetters)).text;
+  return give((await nurserySequence(index, kNurseryLetters)).text, 'nursery');
 }
+
+const firstExample = async (kind) => (kind === 'numbers' ? give(kNumbers, kind) : kind === 'nursery' ? nurseryExample(0) : typedExample('factual'));
 
 export const newPrompt = (text, how) => change({text, more: [], step: 0, locked: []}, how);
 
@@ -38,15 +50,23 @@ function drawExamples() {
   if (!model) return;
   const chips = model.nursery
     ? Array.from({length: kNurseryExamples}, (_, i) => element('button', {type: 'button', 'data-example': `sequence ${i + 1}`, onclick: () => take(() => nurseryExample(i))}, `Sequence ${i + 1}`))
-    : !model.tokenizer ? [element('button', {type: 'button', 'data-example': 'numbers', onclick: () => newPrompt(kNumbers)}, 'Token numbers')]
+    : !model.tokenizer ? [element('button', {type: 'button', 'data-example': 'numbers', onclick: () => newPrompt(give(kNumbers, 'numbers'))}, 'Token numbers')]
     : Object.entries(labels).map(([type, label]) => element('button', {type: 'button', 'data-example': type, onclick: () => take(() => typedExample(type))}, label));
   replace(find('examples'), element('span', {class: 'note'}, 'Examples'), chips, model.nursery ? element('a', {class: 'note', href: 'story#spotlight'}, 'What are these letters?') : null);
 }
 
 // Something to look at when the page opens.
 export async function firstPrompt() {
-  const model = mainModel();
-  newPrompt(!model.tokenizer ? kNumbers : model.nursery ? await nurseryExample(0) : await typedExample('factual'), 'replace');
+  newPrompt(await firstExample(kindOf(mainModel())), 'replace');
+}
+
+// An example for one kind of model says nothing to another; what the reader wrote stays.
+async function chooseModel(id) {
+  const model = session.models.find((one) => one.id === id);
+  const values = {model: id, beside: state.beside === id ? '' : state.beside};
+  if (state.text !== given.text || kindOf(model) === given.kind) return change(values);
+  const text = await firstExample(kindOf(model));
+  change({...values, text, more: [], step: 0, locked: []});
 }
 
 export function say(error) {
@@ -63,8 +83,7 @@ function drawNotes() {
 
 function drawModels() {
   const usable = session.models.filter((model) => !model.error);
-  const size = (count) => (count >= 1e9 ? `${(count / 1e9).toFixed(1)}B` : count >= 1e6 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e3)}K`);
-  const label = (model) => (model.error ? `${model.id} (cannot be read)` : `${model.id} · ${size(model.parameters)}${model.gate ? `, ${model.gate.granularity}` : ', no gate'}`);
+  const label = (model) => (model.error ? `${model.id} (cannot be read)` : `${model.id} · ${modelSize(model.parameters)}${model.gate ? `, ${model.gate.granularity}` : ', no gate'}`);
   const option = (model, value) => element('option', {value: model.id, selected: model.id === value, disabled: Boolean(model.error)}, label(model));
   const main = mainModel();
   replace(find('model'), session.models.map((model) => option(model, main?.id)));
@@ -101,7 +120,7 @@ export function beginPrompt() {
   box.value = state.text;
   const typed = debounced(kTyping, () => newPrompt(box.value));
   box.addEventListener('input', typed);
-  find('model').addEventListener('change', (event) => change({model: event.target.value, beside: state.beside === event.target.value ? '' : state.beside}));
+  find('model').addEventListener('change', (event) => chooseModel(event.target.value).catch(say));
   find('beside').addEventListener('change', (event) => change({beside: event.target.value}));
   drawModels();
   drawExamples();

@@ -133,8 +133,10 @@ function write(how, before) {
   history.pushState(null, '', written());
 }
 
-// Another walk of the same control within a second, like a drag or a held key, is the same step of the history.
+// Another walk of the same control within a second, like a drag or a held key, is the same step of the history. Who presses a tab or
+// chooses a model goes somewhere else, however fast.
 const kSameStep = 1000;
+const steps = ['view', 'model', 'beside'];
 
 // `how`: 'push' makes a step to go back to, 'replace' does not.
 export function change(values, how = 'push') {
@@ -144,7 +146,7 @@ export function change(values, how = 'push') {
   if (!changed.length) return;
   const keys = changed.join();
   const now = performance.now();
-  const same = keys === lastPush.keys && now - lastPush.time < kSameStep;
+  const same = keys === lastPush.keys && !changed.some((name) => steps.includes(name)) && now - lastPush.time < kSameStep;
   write(how === 'push' && !same ? 'pushState' : 'replaceState', before);
   lastPush = {keys, time: now};
   announce(changed);

@@ -4,7 +4,7 @@ import {strong, table} from '../shared/colors.js';
 import {scaleOf, scales, sumsOf} from '../shared/scale.js';
 import {attentionKey} from '../shared/pass.js';
 import {exportButtons} from '../shared/export.js';
-import {paneHeading, walker} from './parts.js';
+import {lacksChosen, paneHeading, walker} from './parts.js';
 import {stripDrawing} from './strip_drawing.js';
 import {TokenButtons} from './token_buttons.js';
 import {mainPane, onHover, onPanes, session} from './session.js';
@@ -23,6 +23,7 @@ const kTips = 200; // milliseconds
 function valuesOf(pane) {
   const {pass} = pane;
   const {layer, head} = state;
+  if (lacksChosen(pane.model)) return {surprise: pass.view.surprise};
   const gates = pass.has(`gates ${layer}`);
   const attention = pass.has(attentionKey(layer, head));
   const sums = attention ? (attention.sums ??= sumsOf(attention.values, pass.count, false)) : null;
@@ -49,7 +50,7 @@ function missing(pane, all) {
   const {pass, model} = pane;
   const {layer, head} = state;
   // A link may name another model's layer, for as long as that one is being loaded.
-  if (layer >= model.layers || head >= model.heads) return [];
+  if (lacksChosen(model)) return [];
   const gates = (all || state.shade === 'gate') && model.gate?.layers.includes(layer) && !pass.has(`gates ${layer}`);
   const attention = (all || state.shade === 'received' || state.shade === 'given') && !pass.has(attentionKey(layer, head));
   return [gates ? () => pass.gates(layer) : null, attention ? () => pass.attention(layer, head) : null].filter(Boolean);
@@ -57,14 +58,23 @@ function missing(pane, all) {
 
 const subjectNow = () => `${state.shade} ${state.layer} ${state.head}`;
 
-function colour(pane) {
+// Where attention is shown without the first token, that one has no colour either.
+const leftOut = () => !state.first && (state.shade === 'received' || state.shade === 'given');
+
+// New values for some panes, and one scale for all: there is one legend, and colours beside each other are compared.
+function colour(panes) {
   measured('strip', () => {
-    pane.values = valuesOf(pane);
-    const shown = pane.values[state.shade];
-    const most = shown ? shown.reduce((high, value) => (value > high ? value : high), 0) : 0;
-    pane.scale = scaleOf(state.shade === 'surprise' && state.scale === 'linear' ? 'maximum' : state.scale, most);
-    pane.strip.show(shown, pane.scale);
-    pane.strip.subject = subjectNow();
+    for (const pane of panes) {
+      pane.values = valuesOf(pane);
+      pane.strip.subject = subjectNow();
+    }
+    const coloured = session.panes.filter((pane) => pane.values);
+    const most = coloured.flatMap((pane) => Array.from(pane.values[state.shade] ?? []).slice(leftOut() ? 1 : 0)).reduce((high, value) => (value > high ? value : high), 0);
+    const scale = scaleOf(state.shade === 'surprise' && state.scale === 'linear' ? 'maximum' : state.scale, most);
+    for (const pane of coloured) {
+      pane.scale = scale;
+      pane.strip.show(pane.values[state.shade], scale, leftOut() ? 0 : -1);
+    }
   });
 }
 
@@ -92,7 +102,7 @@ function ramp() {
   return (ramps[colors.name] = canvas);
 }
 
-const legend = ({scale}) => element('span', {class: 'legend'}, number(scale.low, scale.low ? 3 : 0), ramp(), number(scale.high, 2));
+const legend = ({scale}) => element('span', {class: 'legend'}, number(scale.low, scale.low ? 3 : 0), ramp(), number(scale.high, scale.high < 0.1 ? 4 : 2));
 
 const view = {
   name: 'tokens', title: 'the tokens',
@@ -138,7 +148,7 @@ async function fetchAndColour(all) {
   const fetches = panes.flatMap((pane) => missing(pane, all)).map((fetch) => fetch());
   await Promise.allSettled(fetches);
   if (panes !== session.panes || !fetches.length) return;
-  for (const pane of panes) colour(pane);
+  colour(panes);
   drawTools();
 }
 
@@ -148,10 +158,10 @@ const fetchForTips = debounced(kTips, () => fetchAndColour(true));
 async function recolour() {
   const panes = session.panes;
   // Under a moving slider colours stay until the new ones have come.
-  for (const pane of panes) if (pane.strip.subject !== subjectNow() || !missing(pane, false).length) colour(pane);
+  colour(panes.filter((pane) => pane.strip.subject !== subjectNow() || !missing(pane, false).length));
   drawTools();
   const pane = mainPane();
-  drawNote(pane ? notes[state.shade](pane) : '');
+  drawNote(pane ? [notes[state.shade](pane), ...panes.map((one) => lacksChosen(one.model))].filter(Boolean).join(' ') : '');
   if (!panes.length) return;
   await fetchAndColour(false);
   if (panes === session.panes) fetchForTips();

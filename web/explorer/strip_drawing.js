@@ -36,11 +36,12 @@ export function stripDrawing(panes, state) {
       {weight: 600, fill: colors.ink});
     const shown = pane.values[state.shade];
     places.forEach((at, t) => {
-      const shade = shown ? step(pane.scale.share(shown[t] ?? 0)) : 0;
-      drawing.rect(16 + at.x, y + 12 + at.y, at.width, 26, shown ? shades.hex[shade] : colors.soft,
+      const coloured = shown && t !== pane.strip.pale;
+      const shade = coloured ? step(pane.scale.share(shown[t] ?? 0)) : 0;
+      drawing.rect(16 + at.x, y + 12 + at.y, at.width, 26, coloured ? shades.hex[shade] : colors.soft,
         {radius: 4, hint: `${t}: ${number(shown?.[t])}`, stroke: state.locked.includes(t) ? colors.second : undefined});
       drawing.text(16 + at.x + at.width / 2, y + 30 + at.y, visible(pane.pass.tokens[t]),
-        {anchor: 'middle', size: 14, mono: true, fill: shown ? shades.ink[shade] : colors.ink});
+        {anchor: 'middle', size: 14, mono: true, fill: coloured ? shades.ink[shade] : colors.ink});
     });
     y += height + 44;
   }

@@ -76,7 +76,13 @@ export function post(path, body, signal) {
   return track(send(path, body, signal).then((response) => response.json()));
 }
 
-const fromCodes = (codes, {low, step}) => Float32Array.from(codes, (code) => low + code * step);
+// By a table: a loop of calls over the 65,536 values of a layer's small maps is seen while they are scrolled.
+function fromCodes(codes, {low, step}) {
+  const values = Float32Array.from({length: 256}, (_, code) => low + code * step);
+  const made = new Float32Array(codes.length);
+  for (let i = 0; i < codes.length; ++i) made[i] = values[codes[i]];
+  return made;
+}
 
 // The maps of an answer: [{layer, head, low, high, rows, columns, values: Float32Array}].
 export function decodeMaps(buffer) {

@@ -3,20 +3,23 @@ import {Drawing} from './drawing.js';
 import {palette} from './colors.js';
 import {number, visible} from './dom.js';
 
-// A round number at or above the value, for the top of an axis.
+// A number at or above the value for the top of an axis that is round, as is its half.
 export function niceTop(value) {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  for (const step of [1, 1.5, 2, 3, 4, 5, 7.5, 10]) if (value <= step * power * 1.0001) return step * power;
+  for (const step of [1, 1.5, 2, 3, 4, 5, 6, 8, 10]) if (value <= step * power * 1.0001) return step * power;
   return 10 * power;
 }
+
+// No more digits than it takes: 0, 15, 30 and 0, 0.75, 1.5.
+const tick = (value) => (Math.abs(value) >= 0.0005 || value === 0 ? String(Number(value.toPrecision(3))).replace('-', '−') : number(value));
 
 function frame(drawing, box, top, {low = 0, ticks = [0, 0.5, 1], unit = ''} = {}) {
   const colors = palette();
   for (const share of ticks) {
     const y = box.y + box.height * (1 - share);
     drawing.line(box.x, y, box.x + box.width, y, share === 0 ? colors.faint : colors.grid);
-    drawing.text(box.x - 6, y + 4, number(low + (top - low) * share, top - low < 0.1 ? 3 : 2) + unit, {anchor: 'end', size: 11, fill: colors.faint});
+    drawing.text(box.x - 6, y + 4, tick(low + (top - low) * share) + unit, {anchor: 'end', size: 11, fill: colors.faint});
   }
 }
 
@@ -44,7 +47,7 @@ export function barChart({title, categories, series, width = 560, height = 200, 
         {anchor: 'middle', size: 11, fill: colors.faint});
     }
   });
-  if (note) drawing.text(box.x + box.width, height - 3, note, {anchor: 'end', size: 11, fill: colors.faint});
+  if (note) drawing.text(box.x + box.width, height - 4, note, {anchor: 'end', size: 11, fill: colors.faint});
   if (legend) legendOf(drawing, box.x, 12, series);
   return drawing;
 }
@@ -90,7 +93,7 @@ export function lineChart({title, series, width = 560, height = 200, top, floor,
   }
   const every = Math.ceil(count / Math.max(2, Math.min(16, Math.floor(box.width / 26))));
   for (let i = 0; i < count; i += every) drawing.text(place(i, 0)[0], box.y + box.height + 16, i, {anchor: 'middle', size: 11, fill: colors.faint});
-  drawing.text(box.x + box.width, height - 3, across, {anchor: 'end', size: 11, fill: colors.faint});
+  drawing.text(box.x + box.width, height - 4, across, {anchor: 'end', size: 11, fill: colors.faint});
   legendOf(drawing, box.x, 14, series.map((one, s) => ({...one, dash: s ? [5, 3] : undefined})));
   return drawing;
 }
@@ -103,16 +106,16 @@ export function binsOf(values) {
   return bins;
 }
 
-export function histogram({title, values, width = 380, height = 180}) {
+// counts: of kBins equal parts from 0 to 1.
+export function histogram({title, counts, width = 380, height = 180}) {
   const colors = palette();
   const drawing = new Drawing(width, height, title);
   const box = {x: 48, y: 12, width: width - 60, height: height - 44};
-  const bins = binsOf(values);
-  const total = Math.max(1, values.length);
-  const most = niceTop(Math.max(...bins) / total);
+  const total = Math.max(1, counts.reduce((sum, count) => sum + count, 0));
+  const most = niceTop(Math.max(...counts) / total);
   frame(drawing, box, most);
   const slot = box.width / kBins;
-  bins.forEach((count, i) => {
+  counts.forEach((count, i) => {
     const high = (box.height * count) / total / most;
     drawing.rect(box.x + slot * i + 0.5, box.y + box.height - high, slot - 1, high, colors.accent,
       {hint: `${(i / kBins).toFixed(2)} to ${((i + 1) / kBins).toFixed(2)}: ${count} of ${total}`});
@@ -120,7 +123,7 @@ export function histogram({title, values, width = 380, height = 180}) {
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     drawing.text(box.x + box.width * share, box.y + box.height + 15, share, {anchor: 'middle', size: 11, fill: colors.faint});
   }
-  drawing.text(box.x + box.width, height - 2, 'gate', {anchor: 'end', size: 11, fill: colors.faint});
+  drawing.text(box.x + box.width, height - 4, 'gate', {anchor: 'end', size: 11, fill: colors.faint});
   return drawing;
 }
 

@@ -69,6 +69,9 @@ export function percent(value) {
   return `${value < 0 ? '−' : ''}${text}\u00a0%`;
 }
 
+// Of parameters: 168K, 6.8M, 1.7B.
+export const modelSize = (count) => (count >= 1e9 ? `${(count / 1e9).toFixed(1)}B` : count >= 1e6 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e3)}K`);
+
 // White space and control characters become signs that can be seen.
 export function visible(token) {
   return token.replace(/ /g, '·').replace(/\n/g, '↵').replace(/\t/g, '⇥').replace(/\r/g, '␍')

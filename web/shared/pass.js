@@ -22,7 +22,7 @@ export class Pass {
   constructor(model, subject, view) {
     Object.assign(this, {model, subject, view});
     this.ids = view.ids;
-    this.tokens = view.tokens ?? view.ids.map(String);
+    this.tokens = view.tokens?.map((token, t) => token || `#${view.ids[t]}`) ?? view.ids.map(String); // a tokenizer may know fewer tokens than its model
     this.count = view.ids.length;
     this.ready = new Map();
     this.asked = new Map();

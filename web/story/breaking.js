@@ -1,5 +1,5 @@
 // Chapters seven and eight: what happens when the gates are held still, and what these models cannot tell.
-import {element, number, paced, percent, replace, signed} from '../shared/dom.js';
+import {element, modelSize, number, paced, percent, replace, signed} from '../shared/dom.js';
 import {barChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {palette} from '../shared/colors.js';
@@ -86,14 +86,15 @@ export function open() {
     const rows = [];
     for (const model of cast.all.slice(0, kModels)) rows.push(await row(model));
     result.dataset.text = rows.find((one) => one.model === cast.plain)?.text ?? '';
-    replace(table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'All loaded models'), element('thead', {}, element('tr', {}, ['Model', 'parameters', 'first token', '× uniform', 'largest number', 'mean gate', 'surprise'].map((name) => element('th', {scope: 'col'}, name)))),
-      element('tbody', {}, rows.map((one) => element('tr', {}, element('th', {scope: 'row'}, one.model.id), element('td', {}, one.model.parameters.toLocaleString('en')), element('td', {}, percent(one.sink.mean)), element('td', {}, number(one.sink.mean / one.sink.floor, 1)), element('td', {}, number(one.largest, 1)),
+    replace(table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'All loaded models'), element('thead', {}, element('tr', {}, ['Model', 'size', 'first token', '× uniform', 'largest number', 'mean gate', 'surprise'].map((name) => element('th', {scope: 'col', class: name === 'size' ? 'roomy' : null}, name)))),
+      element('tbody', {}, rows.map((one) => element('tr', {}, element('th', {scope: 'row'}, one.model.id), element('td', {class: 'roomy', title: one.model.parameters.toLocaleString('en')}, modelSize(one.model.parameters)), element('td', {}, percent(one.sink.mean)), element('td', {}, number(one.sink.mean / one.sink.floor, 1)), element('td', {}, number(one.largest, 1)),
         element('td', {}, one.gate ? number(one.gate.mean) : 'none'), element('td', {}, number(one.nll, 2)))))));
     const sinks = rows.filter((one) => isSink(one.sink)).map((one) => one.model.id);
     const none = rows.filter((one) => !isSink(one.sink)).map((one) => one.model.id);
     const named = (list, last = 'and') => list.map((id, i) => [i ? (i === list.length - 1 ? ` ${last} ` : ', ') : '', value(id)]).flat();
+    const largest = rows.reduce((a, b) => (b.model.parameters > a.model.parameters ? b : a));
     replace(result, ...inShort(rows), sinks.length ? p(element('b', {}, 'Where we saw one: '), 'on this text in ', ...named(sinks), none.length ? [', and not in ', ...named(none, 'or')].flat() : '', '.') : p(element('b', {}, 'Where we saw one: '), 'on this text, in none of the loaded models.'),
-      p('The largest of them has ', value(Math.max(...rows.map((one) => one.model.parameters)).toLocaleString('en')), ' parameters and read ', value(String(Math.max(...rows.map((one) => one.tokens)))), ' tokens here. What was found in models many thousand times that size need not show in these, and what shows in these need not hold there.'));
+      p('The largest of them has ', value(largest.model.parameters.toLocaleString('en')), ' parameters and read ', value(String(largest.tokens)), ' tokens here. What was found in far larger models need not show in these, and what shows in these need not hold there.'));
   }
 
   return {

@@ -25,7 +25,8 @@ void watch_interrupts() {
   struct sigaction action = {};
   action.sa_handler = note;
   // Without SA_RESTART: who waits for input wakes up and sees the wish.
-  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  // SIGUSR1 is what mpirun hands on at once.
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(signal, &action, nullptr);
 }
 
 bool is_interrupted() {

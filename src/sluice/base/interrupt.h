@@ -1,6 +1,6 @@
-// Ctrl-C and SIGTERM: a wish to stop, which long work looks at where it can stop cleanly. Signals belong to
-// the whole process, so this is global; a program that embeds the library and never calls watch_interrupts()
-// keeps its own handlers and is never interrupted from here.
+// Ctrl-C, SIGTERM and SIGUSR1: a wish to stop, which long work looks at where it can stop cleanly. Signals
+// belong to the whole process, so this is global; a program that embeds the library and never calls
+// watch_interrupts() keeps its own handlers and is never interrupted from here.
 #pragma once
 
 namespace sluice {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -98,7 +99,14 @@ MemoryPool::Block::~Block() {
   const std::scoped_lock lock(home_->mutex);
   home_->stats.in_use -= capacity_;
   ASAN_POISON_MEMORY_REGION(data_, capacity_);
-  home_->by_capacity[capacity_].push_back(data_);
+  try {
+    home_->by_capacity[capacity_].push_back(data_);
+  } catch (const std::bad_alloc&) {
+    // Blocks are returned while a program that is out of memory unwinds: then there may be no room to note
+    // it.
+    system_free(data_, capacity_);
+    home_->stats.reserved -= capacity_;
+  }
 }
 
 MemoryPool::MemoryPool() : free_(std::make_shared<Block::Free>()) {}

@@ -3,8 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <climits>
 #include <fstream>
-#include <string>
 
 namespace sluice {
 
@@ -29,6 +29,12 @@ int64_t peak_resident_bytes() {
   struct rusage usage = {};
   ::getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  if (::gethostname(name, HOST_NAME_MAX) != 0 || name[0] == '\0') return "localhost";
+  return name;
 }
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace sluice {
 
@@ -14,5 +15,8 @@ SystemMemory system_memory();
 
 // The most that this process has had in memory at once, mapped files included; bytes.
 int64_t peak_resident_bytes();
+
+// By which the machine calls itself; "localhost" if it has no name.
+std::string host_name();
 
 }  // namespace sluice

@@ -32,8 +32,19 @@ std::vector<std::string> set_names(const Machine& machine) {
   return names;
 }
 
-bool uses_openblas(const Machine& machine) {
-  return machine.isa.isa != Isa::Scalar;
+// Who computes f32 products.
+std::string product_library(const Machine& machine) {
+  if (machine.isa.isa == Isa::Scalar) return "scalar twin";
+  return blas::is_fast_core(machine.blas_core) ? "OpenBLAS" : "sluice";
+}
+
+std::string describe_products(const Machine& machine) {
+  const std::string library = product_library(machine);
+  if (library == "OpenBLAS") return fmt::format("OpenBLAS, kernels for {}", machine.blas_core);
+  if (library == "sluice")
+    return fmt::format("sluice's own: OpenBLAS does not know this CPU, its kernels would be those for {}",
+                       machine.blas_core);
+  return library;
 }
 
 std::string gibibytes(int64_t bytes) {
@@ -71,8 +82,7 @@ nlohmann::ordered_json to_json(const Machine& machine) {
         {"reason", machine.isa.reason},
         {"available", set_names(machine)}}},
       {"amx", {{"usable", machine.cpu.amx_bf16}, {"status", machine.cpu.amx_status}}},
-      {"blas",
-       {{"library", uses_openblas(machine) ? "OpenBLAS" : "scalar twin"}, {"core", machine.blas_core}}},
+      {"blas", {{"library", product_library(machine)}, {"core", machine.blas_core}}},
       {"threads", {{"used", machine.threads}, {"cores", machine.cores}}},
       {"memory", {{"total_bytes", machine.memory.total}, {"available_bytes", machine.memory.available}}},
       {"unpacks", machine.compressions},
@@ -92,9 +102,7 @@ std::string to_text(const Machine& machine) {
   text += line("available sets", fmt::format("{}", fmt::join(set_names(machine), ", ")));
   text += line("amx",
                fmt::format("{} ({})", machine.cpu.amx_bf16 ? "usable" : "not used", machine.cpu.amx_status));
-  text +=
-      line("f32 products", uses_openblas(machine) ? fmt::format("OpenBLAS, kernels for {}", machine.blas_core)
-                                                  : "scalar twin");
+  text += line("f32 products", describe_products(machine));
   text += line("threads", fmt::format("{} of {} cores", machine.threads, machine.cores));
   text += line("memory", fmt::format("{}, {} available", gibibytes(machine.memory.total),
                                      gibibytes(machine.memory.available)));

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -23,17 +21,12 @@
 #include "sluice/base/file_system.h"
 #include "sluice/base/median.h"
 #include "sluice/base/stopwatch.h"
+#include "sluice/base/system.h"
 #include "sluice/bench/figures.h"
 #include "sluice/bench/scale_batches.h"
 
 namespace sluice::bench {
 namespace {
-
-std::string own_host() {
-  char host[HOST_NAME_MAX + 1] = {};
-  gethostname(host, HOST_NAME_MAX);
-  return host;
-}
 
 void check_comparable(Ranks& ranks, const RankCostRequest& request) {
   const int64_t sequences = request.config.batch_tokens / request.config.sequence;
@@ -45,7 +38,7 @@ void check_comparable(Ranks& ranks, const RankCostRequest& request) {
     throw usage_error({.where = fmt::format("{} ranks", ranks.size()),
                        .what = fmt::format("a step has {} sequences", sequences),
                        .hint = "--set batch_tokens=N gives it more"});
-  const std::vector<std::string> hosts = all_gather(ranks, own_host());
+  const std::vector<std::string> hosts = all_gather(ranks, host_name());
   if (std::set<std::string>(hosts.begin(), hosts.end()).size() > 1)
     throw usage_error({.where = "bench ranks", .what = "the ranks are on several machines"});
 }

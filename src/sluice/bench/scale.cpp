@@ -145,10 +145,7 @@ class ScaleMeasurement {
   }
 
   void predict() {
-    std::vector<int> nodes_of_plan = {8, 64, 1024};
-    // Beside what was measured, if --bandwidth is that of the network at hand.
-    if (ranks_.size() > 1) nodes_of_plan.insert(nodes_of_plan.begin(), ranks_.size());
-    for (const int nodes : nodes_of_plan) {
+    for (const int nodes : predicted_nodes(ranks_.size())) {
       for (const ReduceOrder order : kScaleOrders) {
         const StepModel& model = models_[0];
         result_.predictions.push_back({.nodes = nodes,

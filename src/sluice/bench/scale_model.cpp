@@ -1,6 +1,7 @@
 #include "sluice/bench/scale_model.h"
 
 #include <algorithm>
+#include <set>
 
 #include "sluice/base/assert.h"
 
@@ -55,6 +56,12 @@ double predict_step(const StepModel& step, const Link& link, ReduceOrder order, 
 
 double state_bytes(const StepModel& step, int ranks) {
   return static_cast<double>(step.parameters) * (8 + 8 / static_cast<double>(ranks));
+}
+
+std::vector<int> predicted_nodes(int ranks) {
+  std::set<int> nodes = {8, 64, 1024};
+  if (ranks > 1) nodes.insert(ranks);
+  return {nodes.begin(), nodes.end()};
 }
 
 }  // namespace sluice::bench

@@ -46,4 +46,8 @@ double predict_step(const StepModel& step, const Link& link, ReduceOrder order, 
 // Bytes of weights, gradients and both moments on a rank; activations come on top.
 double state_bytes(const StepModel& step, int ranks);
 
+// Numbers of nodes that predictions are made for, the fewest first: those of the plan (docs/scaling.md), and
+// the ranks at hand if there are several, to be held against what was measured.
+std::vector<int> predicted_nodes(int ranks);
+
 }  // namespace sluice::bench

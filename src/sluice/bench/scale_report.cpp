@@ -20,7 +20,13 @@ nlohmann::ordered_json scale_case_json(const ScaleCase& each) {
           {"messages", each.sent.messages},
           {"waited_seconds", rounded(each.waited)},
           {"hidden_share", rounded(each.hidden)},
-          {"model_seconds", rounded(each.predicted)}};
+          {"model_seconds",
+           each.ranks > 1 ? nlohmann::ordered_json(rounded(each.predicted)) : nlohmann::ordered_json()}};
+}
+
+// One rank sends nothing, and is what the model begins with.
+std::string of_several(const ScaleCase& each, double value, int digits) {
+  return each.ranks > 1 ? fmt::format("{:.{}f}", value, digits) : "-";
 }
 
 nlohmann::ordered_json scale_prediction_json(const ScalePrediction& each) {
@@ -58,10 +64,12 @@ std::string to_text(const ScaleResult& result) {
                                  "order", "ranks x thr.", "s a step", "tokens/s", "efficiency", "MB sent",
                                  "waited", "hidden", "model");
   for (const ScaleCase& each : result.cases) {
-    text += fmt::format("{:<8}{:<11}{:>14}{:>10.3f}{:>12.0f}{:>11.2f}{:>10.1f}{:>9.3f}{:>8.2f}{:>9.3f}\n",
+    text += fmt::format("{:<8}{:<11}{:>14}{:>10.3f}{:>12.0f}{:>11.2f}{:>10}{:>9}{:>8}{:>9}\n",
                         each.weak ? "weak" : "strong", name_of(each.order),
                         fmt::format("{} x {}", each.ranks, each.threads), each.seconds, each.tokens_per_s,
-                        each.efficiency, each.sent.bytes / 1e6, each.waited, each.hidden, each.predicted);
+                        each.efficiency, of_several(each, each.sent.bytes / 1e6, 1),
+                        of_several(each, each.waited, 3), of_several(each, each.hidden, 2),
+                        of_several(each, each.predicted, 3));
   }
   text += line("parameters", std::to_string(result.parameters));
   text += line("between ranks", result.link.bandwidth > 0

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <ostream>
 #include <streambuf>
 #include <thread>
@@ -136,6 +137,8 @@ Failure attempt(const std::vector<std::string>& arguments, const Streams& stream
     return {error.exit_code(), error.what()};
   } catch (const AssertionError& error) {
     return {1, fmt::format("a bug in sluice, please report it: {}", error.what())};
+  } catch (const std::bad_alloc&) {
+    return {1, "out of memory"};
   } catch (const std::exception& error) {
     return {1, error.what()};
   }
@@ -145,8 +148,10 @@ Failure attempt(const std::vector<std::string>& arguments, const Streams& stream
 void end_ranks(Ranks& ranks, const Failure& failure, Log& errors) {
   const Ranks::Ending ending = ranks.end(failure.line);
   if (failure.exit_code == 0) return;
-  const std::string who = ranks.is_first() ? "" : ranks.name_of(ranks.rank()) + ": ";
-  if (ending.tells) errors.error("{}{}", who, failure.line);
+  const bool is_own = ending.others_go_on || !ranks.is_first();
+  const std::string who = is_own ? ranks.name_of(ranks.rank()) + ": " : "";
+  const std::string left = ending.left.empty() ? "" : "; " + ending.left;
+  if (ending.tells) errors.error("{}{}{}", who, failure.line, left);
   if (ending.others_go_on) ranks.abandon(failure.exit_code);
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -18,6 +17,7 @@
 #include "sluice/base/file.h"
 #include "sluice/base/file_system.h"
 #include "sluice/base/stopwatch.h"
+#include "sluice/base/system.h"
 
 namespace sluice {
 namespace {
@@ -57,9 +57,7 @@ std::string text_in(const fs::path& file) {
 }
 
 std::string this_process() {
-  char host[HOST_NAME_MAX + 1] = {};
-  gethostname(host, HOST_NAME_MAX);
-  return fmt::format("{}, process {}", host, getpid());
+  return fmt::format("{}, process {}", host_name(), getpid());
 }
 
 // A file that appears with its content, and only once: what is in it, from whoever came first.

@@ -8,6 +8,7 @@
 
 #include "sluice/base/error.h"
 #include "sluice/base/suggest.h"
+#include "sluice/kernels/blas/gemm.h"
 #include "sluice/kernels/reference/peak.h"
 #include "sluice/kernels/reference/register.h"
 
@@ -125,6 +126,7 @@ Kernels<float> f32_kernels(Isa isa) {
     table.attention_forward_bf16 = simd_amx::attention_forward;
     table.attention_backward_bf16 = simd_amx::attention_backward;
   }
+  if (isa != Isa::Scalar && blas::is_fast_core(blas::core_name())) table.gemm = blas::gemm;
 #endif
   return table;
 }

@@ -1,4 +1,5 @@
-// Matrix product. A scalar twin in reference/, OpenBLAS in blas/.
+// Matrix product. A scalar twin in reference/, OpenBLAS in blas/, and in simd/ one for CPUs that OpenBLAS
+// does not know.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,8 @@
 #include "sluice/train/tensorboard.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <chrono>
@@ -13,6 +11,7 @@
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/crc32c.h"
 #include "sluice/base/file_system.h"
+#include "sluice/base/system.h"
 
 namespace sluice {
 namespace {
@@ -83,12 +82,10 @@ std::string tag_of(MetricsKind kind, std::string_view name) {
   return fmt::format("validation/{}", name);
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-  std::string host = name.data();
+std::string host_as_file_name() {
+  std::string host = host_name();
   std::ranges::replace(host, '/', '_');
-  return host.empty() ? "localhost" : host;
+  return host;
 }
 
 std::optional<int64_t> creation_time(const std::string& name) {
@@ -115,7 +112,7 @@ void TensorBoardEvents::find_or_name_file() {
   if (!path_.empty()) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   created_ = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-  path_ = directory_ / fmt::format("{}{}.{}{}", kPrefix, created_, host_name(), kSuffix);
+  path_ = directory_ / fmt::format("{}{}.{}{}", kPrefix, created_, host_as_file_name(), kSuffix);
 }
 
 std::string TensorBoardEvents::record(const MetricsLine& line) {

@@ -161,7 +161,7 @@ StepResult Trainer::accumulate(const OwnPasses& own) {
 }
 
 void Trainer::complete_weights() {
-  if (!is_complete_) ValueExchange(ranks_, decoder_.parameters(), layout()).spread_owned();
+  if (!is_complete_) spread_owned_values(ranks_, decoder_.parameters(), layout());
   is_complete_ = true;
 }
 
@@ -171,7 +171,7 @@ StepResult Trainer::step(const OwnPasses& own) {
   result.gradient_norm = exchange_.norm(context(), optimizer_);
   if (result.is_finite()) {
     optimizer_.step(context(), result.rate, result.gradient_norm);
-    ValueExchange(ranks_, decoder_.parameters(), layout()).spread(context());
+    spread_values(context(), ranks_, decoder_.parameters(), layout());
     is_complete_ = !experts_;
   } else {
     for (const NamedParameter& named : decoder_.parameters()) named.parameter->grad = {};

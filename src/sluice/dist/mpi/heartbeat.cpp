@@ -4,6 +4,9 @@
 #include <signal.h>
 
 #include <cerrno>
+#include <system_error>
+
+#include "sluice/base/error.h"
 
 namespace sluice {
 namespace {
@@ -20,8 +23,18 @@ Heartbeat::Heartbeat(Group group, std::function<void(int rank, const std::string
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { beat(); });
+  std::error_code problem;
+  try {
+    thread_ = std::thread([this] { beat(); });
+  } catch (const std::system_error& error) {
+    problem = error.code();
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (problem) {
+    throw failure({.what = "cannot start a thread",
+                   .got = problem.message(),
+                   .hint = "limits of memory (ulimit -v) or of processes (ulimit -u) are too low"});
+  }
 }
 
 Heartbeat::~Heartbeat() {

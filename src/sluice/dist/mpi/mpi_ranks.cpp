@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/base/stopwatch.h"
+#include "sluice/base/system.h"
 #include "sluice/dist/mpi/heartbeat.h"
 
 namespace sluice {
@@ -132,6 +132,7 @@ class MpiRanks final : public Ranks {
  private:
   std::unique_ptr<Transfer> start(const Outgoing& out, const Incoming& in) override;
   size_t most_bytes_between(int other) const;
+  std::string note() const;
   void tell_lost(int rank, const std::string& how);
 
   std::shared_ptr<MpiWorld> world_;
@@ -198,30 +199,30 @@ Ranks::Ending MpiRanks::end(const std::string& error) {
       if (over != 0) break;
     }
     // Who ends well waits for the others; who failed would be waited for by them for ever.
-    if (!error.empty() && watch.seconds() > kGrace) return {.tells = true, .others_go_on = true};
+    if (!error.empty() && watch.seconds() > kGrace)
+      return {.tells = true, .others_go_on = true, .left = note()};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const auto first = std::ranges::find(all, own);
-  return {.tells = first - all.begin() == rank(), .others_go_on = false};
+  return {.tells = first - all.begin() == rank(), .others_go_on = false, .left = {}};
+}
+
+std::string MpiRanks::note() const {
+  const Lock lock(world_->note_mutex);
+  return world_->note;
 }
 
 void MpiRanks::tell_lost(int rank, const std::string& how) {
-  std::string note;
-  {
-    const Lock lock(world_->note_mutex);
-    note = world_->note;
-  }
-  log_->error("{} is lost: {}{}{}", name_of(rank), how, note.empty() ? "" : "; ", note);
+  const std::string left = note();
+  log_->error("{} is lost: {}{}{}", name_of(rank), how, left.empty() ? "" : "; ", left);
   // A launcher that has noticed ends everybody by itself, and tells more.
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   abandon(static_cast<int>(ErrorKind::Failed));
 }
 
 RankProcess own_process() {
-  char host[HOST_NAME_MAX + 1] = {};
-  gethostname(host, HOST_NAME_MAX);
   std::error_code none;
-  return {.host = host,
+  return {.host = host_name(),
           .process_space = std::filesystem::read_symlink("/proc/self/ns/pid", none).string(),
           .process = getpid()};
 }

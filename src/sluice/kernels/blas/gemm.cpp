@@ -3,6 +3,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <array>
 
 namespace sluice::blas {
 namespace {
@@ -33,6 +34,12 @@ OwnThreads::OwnThreads(int count) {
 
 std::string core_name() {
   return openblas_get_corename();
+}
+
+bool is_fast_core(std::string_view core) {
+  constexpr std::array<std::string_view, 5> kFast = {"Haswell", "Zen", "SkylakeX", "Cooperlake",
+                                                     "SapphireRapids"};
+  return std::find(kFast.begin(), kFast.end(), core) != kFast.end();
 }
 
 }  // namespace sluice::blas

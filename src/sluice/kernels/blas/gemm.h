@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sluice/kernels/gemm.h"
 
@@ -25,5 +26,9 @@ class OwnThreads {
 // The kernels OpenBLAS chose for this CPU, e.g. "Zen". It chooses by itself: --isa does not reach it, the
 // environment variable OPENBLAS_CORETYPE does.
 std::string core_name();
+
+// Whether the kernels of that name use AVX2 or more. A CPU that OpenBLAS has not heard of gets those for SSE3
+// of "Prescott", a fifth as fast: there kernels/simd/gemm.cpp multiplies.
+bool is_fast_core(std::string_view core);
 
 }  // namespace sluice::blas

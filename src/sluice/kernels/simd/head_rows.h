@@ -2,26 +2,10 @@
 #pragma once
 
 #include "sluice/kernels/attention.h"
-#include "sluice/kernels/simd/lanes.h"
+#include "sluice/kernels/simd/register_product.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 namespace {
-
-template <class T>
-struct Rows {
-  T* data;
-  int64_t stride;
-
-  T* at(int64_t row) const { return data + row * stride; }
-  Rows from(int64_t row) const { return {at(row), stride}; }
-  Rows column(int64_t first) const { return {data + first, stride}; }
-};
-using ConstRows = Rows<const float>;
-using MutableRows = Rows<float>;
-
-inline ConstRows readable(MutableRows rows) {
-  return {rows.data, rows.stride};
-}
 
 // One head of one sequence in a tensor [N, heads, hd]; `start` is the sequence's first token.
 struct Head {

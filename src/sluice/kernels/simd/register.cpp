@@ -1,17 +1,15 @@
 #include "sluice/kernels/simd/register.h"
 
-#include "sluice/kernels/blas/gemm.h"
-
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 
 void fill(Kernels<float>& table) {
-  table.gemm = blas::gemm;
   add_attention(table);
   add_elementwise(table);
   add_embedding(table);
   add_few_rows(table);
   add_few_rows_tiles(table);
   add_gate(table);
+  add_gemm(table);
   add_int8(table);
   add_loss(table);
   add_norm(table);

@@ -15,6 +15,7 @@ void add_embedding(Kernels<float>& table);
 void add_few_rows(Kernels<float>& table);
 void add_few_rows_tiles(Kernels<float>& table);
 void add_gate(Kernels<float>& table);
+void add_gemm(Kernels<float>& table);
 void add_int8(Kernels<float>& table);
 void add_loss(Kernels<float>& table);
 void add_norm(Kernels<float>& table);
@@ -28,7 +29,7 @@ void add_tiles(Kernels<float>& table);
 void attention_forward(const AttentionForward<float>& args, int64_t unit, float* workspace);
 void attention_backward(const AttentionBackward<float>& args, int64_t unit, float* workspace);
 
-// All of the above and the matrix product of OpenBLAS.
+// All of the above.
 void fill(Kernels<float>& table);
 
 PeakKernels peak();

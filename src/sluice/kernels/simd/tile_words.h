@@ -1,7 +1,7 @@
 // A tile as words of two bf16.
 #pragma once
 
-#include "sluice/kernels/simd/lanes.h"
+#include "sluice/kernels/simd/transpose_words.h"
 #include "sluice/kernels/tiles.h"
 
 namespace sluice::SLUICE_SIMD_NAMESPACE {
@@ -9,39 +9,9 @@ namespace {
 
 using Words = uint32_t[kTileRows][kTileRows];
 
-// 8 × 8 words, which AVX2 and AVX-512 alike have the shuffles for.
-using EightWords = hn::FixedTag<uint32_t, 8>;
-using FourPairs = hn::FixedTag<uint64_t, 4>;
-
-// Columns of four rows: part[c] holds column c in its lower half and column c + 4 in its upper one.
-HWY_INLINE void turn_four_rows(const uint32_t* rows, hn::Vec<EightWords> (&part)[4]) {
-  const EightWords d{};
-  const FourPairs pairs{};
-  const auto row = [&](int64_t r) { return hn::LoadU(d, rows + r * kTileRows); };
-  const auto join = [&](auto a, auto b, int64_t c) {
-    const auto x = hn::BitCast(pairs, a), y = hn::BitCast(pairs, b);
-    part[c] = hn::BitCast(d, hn::InterleaveLower(pairs, x, y));
-    part[c + 1] = hn::BitCast(d, hn::InterleaveUpper(pairs, x, y));
-  };
-  join(hn::InterleaveLower(d, row(0), row(1)), hn::InterleaveLower(d, row(2), row(3)), 0);
-  join(hn::InterleaveUpper(d, row(0), row(1)), hn::InterleaveUpper(d, row(2), row(3)), 2);
-}
-
-HWY_INLINE void transpose_eight(const uint32_t* from, uint32_t* to) {
-  const EightWords d{};
-  hn::Vec<EightWords> above[4], below[4];
-  turn_four_rows(from, above);
-  turn_four_rows(from + 4 * kTileRows, below);
-  HWY_UNROLL(4)
-  for (int64_t c = 0; c < 4; ++c) {
-    hn::StoreU(hn::ConcatLowerLower(d, below[c], above[c]), d, to + c * kTileRows);
-    hn::StoreU(hn::ConcatUpperUpper(d, below[c], above[c]), d, to + (c + 4) * kTileRows);
-  }
-}
-
 inline void transpose_words(const Words& from, Words& to) {
   for (int64_t r = 0; r < kTileRows; r += 8) {
-    for (int64_t c = 0; c < kTileRows; c += 8) transpose_eight(&from[r][c], &to[c][r]);
+    for (int64_t c = 0; c < kTileRows; c += 8) transpose_eight(&from[r][c], kTileRows, &to[c][r], kTileRows);
   }
 }
 
