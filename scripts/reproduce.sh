@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Trains and measures one experiment of docs/results anew and writes its page: reproduce.sh NAME [DIR]. What is in DIR
-# (default: ../science beside the repository) already is taken as it is. Without a name: which there are.
+# (default: ../science beside the repository) already is taken as it is; what experiments/ledger knows is not: that is what
+# is reproduced. Without a name: which there are.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

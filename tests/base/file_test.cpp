@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sluice/base/error.h"
+#include "sluice/base/file_system.h"
 #include "tests/base/expect_error.h"
 #include "tests/base/temporary_directory.h"
 
@@ -124,6 +125,17 @@ TEST_F(Files, ReadTextReadsAPipeInPieces) {
 TEST_F(Files, ReadTextStopsAtTheLimitOfAnEndlessDevice) {
   EXPECT_BAD_INPUT(read_text("/dev/zero", 1000),
                    "/dev/zero: file too large: expected at most 1000 bytes, got more");
+}
+
+TEST_F(Files, of_a_directory_are_named_in_order) {
+  for (const char* name : {"b", "a", ".hidden", "c"}) directory_.file(name, "");
+  std::error_code error = std::make_error_code(std::errc::io_error);
+  EXPECT_EQ(names_in(directory_.path(), error), (std::vector<std::string>{".hidden", "a", "b", "c"}));
+  EXPECT_FALSE(error);
+  EXPECT_TRUE(names_in(path("gone"), error).empty());
+  EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+  EXPECT_TRUE(names_in(path("a"), error).empty());
+  EXPECT_EQ(error, std::errc::not_a_directory);
 }
 
 }  // namespace

@@ -44,9 +44,13 @@ Failing failing;
 
 // That of C++ alone: how MPI fails for want of memory is its own affair.
 void* operator new(size_t bytes) {
-  void* memory = failing.refuses(bytes) ? nullptr : std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+  while (true) {
+    void* memory = failing.refuses(bytes) ? nullptr : std::malloc(bytes);
+    if (memory != nullptr) return memory;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
 }
 
 extern "C" void* aligned_alloc(size_t alignment, size_t bytes) {

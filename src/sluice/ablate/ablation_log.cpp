@@ -87,10 +87,8 @@ void check_version(const Json& header, const std::string& where) {
 bool holds_no_chunk(const fs::path& directory) {
   std::error_code error;
   if (!fs::exists(directory / kLockName, error)) return false;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  for (const std::string& name : names_in(directory, error))
     if (name != kLockName && !is_temporary_name(name)) return false;
-  }
   return !error;
 }
 

@@ -1,13 +1,15 @@
 #include "sluice/base/file_system.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 #include <random>
-#include <vector>
 
 namespace sluice {
 namespace {
@@ -38,11 +40,26 @@ bool is_temporary_name(std::string_view name) {
 
 void remove_temporaries(const fs::path& directory) {
   std::error_code ignored;
-  std::vector<fs::path> found;  // first all names: a directory that changes may show its entries twice
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    if (is_temporary_name(entry.path().filename().string())) found.push_back(entry.path());
+  for (const std::string& name : names_in(directory, ignored))
+    if (is_temporary_name(name)) fs::remove_all(directory / name, ignored);
+}
+
+std::vector<std::string> names_in(const fs::path& directory, std::error_code& error) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
+  error = open ? std::error_code() : last_system_error();
+  std::vector<std::string> names;
+  while (open) {
+    errno = 0;  // by which readdir() tells the end from an error
+    const dirent* entry = ::readdir(open.get());
+    if (entry == nullptr) {
+      if (errno != 0) error = last_system_error();
+      break;
+    }
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
   }
-  for (const fs::path& path : found) fs::remove_all(path, ignored);
+  std::ranges::sort(names);
+  return names;
 }
 
 bool sync(const FileDescriptor& open) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "sluice/base/error.h"
 #include "sluice/base/file_descriptor.h"
@@ -24,6 +25,10 @@ bool is_temporary_name(std::string_view name);
 
 // Deletes what killed processes left in a directory under such names. The caller knows that none is writing.
 void remove_temporaries(const std::filesystem::path& directory);
+
+// The names in a directory, sorted. Not by std::filesystem's iterators: those of g++ end the program where
+// memory runs out on the way.
+std::vector<std::string> names_in(const std::filesystem::path& directory, std::error_code& error);
 
 // Waits until a file, or the names in a directory, are on the disk. False, with errno set, if that fails.
 bool sync(const FileDescriptor& open);

@@ -8,8 +8,9 @@ namespace sluice::cli {
 namespace {
 
 struct ExperimentOptions {
-  std::string file, home = "experiments-home", page;
+  std::string file, home = "experiments-home", page, ledger;
   bool ended = false;
+  int seeds = 0;
 };
 
 ExperimentResult run_shown(Engine& engine, const ExperimentOptions& options, const Session& session) {
@@ -17,7 +18,9 @@ ExperimentResult run_shown(Engine& engine, const ExperimentOptions& options, con
   return run_experiment(engine,
                         {.experiment = read_experiment(options.file),
                          .home = options.home,
-                         .runs = options.ended ? RunSelection::Ended : RunSelection::All},
+                         .runs = options.ended ? RunSelection::Ended : RunSelection::All,
+                         .most_seeds = options.seeds,
+                         .ledger = options.ledger},
                         training_control(session), display.sweep_observer());
 }
 
@@ -42,6 +45,16 @@ Action declare_experiment(Options& options) {
   options.text(
       {.name = "--page", .value = "DIR", .text = "Also write its page there: Markdown, figure and tables"},
       target->page);
+  options.text({.name = "--ledger",
+                .value = "DIR",
+                .text = "Keep there what was measured of its runs, and train none again that is known there"},
+               target->ledger);
+  options.integer({.name = "--seeds",
+                   .value = "N",
+                   .text = "Train the first N of its seeds only (default: all that it plans)",
+                   .low = 1,
+                   .high = 1'000'000},
+                  target->seeds);
   options.flag("--ended", target->ended, "Train nothing: take the runs that have ended");
   return [target](const Session& session) { run(*target, session); };
 }

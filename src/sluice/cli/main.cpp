@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -15,24 +16,41 @@ namespace {
 
 const std::terminate_handler usual_end = std::get_terminate();
 
+std::atomic<bool> memory_ran_out = false;
+
+void note_no_memory() {
+  memory_ran_out = true;
+  throw std::bad_alloc();
+}
+
+bool is_for_want_of_memory(const std::exception_ptr& cause) {
+  // g++ before 14 does not tell what left a noexcept function.
+  if (!cause) return memory_ran_out;
+  try {
+    std::rethrow_exception(cause);
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 // Where even an error cannot be told in the usual way, for want of memory: without a word of our own the line
 // would be the runtime's, and MPI's with a trace of addresses.
 [[noreturn]] void end_without_memory() {
-  try {
-    if (std::current_exception()) std::rethrow_exception(std::current_exception());
-  } catch (const std::bad_alloc&) {
+  if (is_for_want_of_memory(std::current_exception())) {
     constexpr std::string_view kLine = "sluice: error: out of memory\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
     std::_Exit(1);
-  } catch (...) {
-    usual_end();
   }
+  usual_end();
   std::abort();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_new_handler(note_no_memory);
   std::set_terminate(end_without_memory);
   sluice::watch_interrupts();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the user's limit is an error with its name, not the end

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sluice/experiment/run_record.h"
+
 namespace sluice {
 namespace {
 
@@ -40,39 +42,6 @@ std::vector<SeedPair> seed_pairs(const ExperimentResult& result, const PlannedVa
   }
   std::ranges::sort(pairs, {}, &SeedPair::seed);
   return pairs;
-}
-
-ordered_json number_or_null(double number) {
-  return std::isfinite(number) ? ordered_json(number) : nullptr;
-}
-
-ordered_json course_json(const RunCourse& course) {
-  ordered_json points = ordered_json::array();
-  for (const CoursePoint& point : course.points)
-    points.push_back({{"step", point.step},
-                      {"tokens", point.tokens},
-                      {"loss", point.loss},
-                      {"sink", point.sink},
-                      {"max_activation", point.max_activation},
-                      {"gate_mean", number_or_null(point.gate_mean)},
-                      {"first_value", number_or_null(point.first_value)}});
-  return {{"variant", course.variant}, {"seed", course.seed}, {"points", std::move(points)}};
-}
-
-ordered_json broken_json(const BrokenRun& run, const BreakingPlan& plan) {
-  ordered_json effects = ordered_json::object();
-  for (size_t i = 0; i < run.effects.size(); ++i)
-    effects[plan.interventions[i].name] = {{"loss", number_or_null(run.effects[i].loss)},
-                                           {"sink", number_or_null(run.effects[i].sink)}};
-  return {{"variant", run.variant},
-          {"seed", run.seed},
-          {"sink", run.sink},
-          {"gate_with_sink", number_or_null(run.gate_with_sink)},
-          {"effects", std::move(effects)},
-          {"heads", run.heads},
-          {"removed", run.removed},
-          {"removed_loss", number_or_null(run.removed_loss)},
-          {"trained_on_loss", number_or_null(run.trained_on_loss)}};
 }
 
 }  // namespace
@@ -124,11 +93,8 @@ bool is_compared(const ExperimentResult& result, const PlannedVariant& variant) 
 ordered_json to_json(const ExperimentResult& result) {
   ordered_json runs = ordered_json::array();
   for (const MeasuredTraining& run : result.runs) {
-    ordered_json json = {{"variant", run.variant}, {"seed", run.seed}, {"diverged", run.diverged}};
-    for (const ExperimentFigure& figure : kExperimentFigures)
-      json[figure.key] = number_or_null(run.*figure.value);
+    ordered_json json = to_json(run);
     json["counts"] = run_counts(result.experiment, run);
-    json["spikes"] = run.spikes;
     json["timing"] = {{"seconds", run.seconds}};
     runs.push_back(std::move(json));
   }
@@ -138,11 +104,17 @@ ordered_json to_json(const ExperimentResult& result) {
                        {"steps", result.steps},
                        {"tokens", result.tokens},
                        {"sink_floor", result.sink_floor},
+                       {"machines", result.machines},
                        {"runs", std::move(runs)}};
   if (!result.tuned.empty()) json["tuned"] = result.tuned;
-  for (const RunCourse& course : result.courses) json["courses"].push_back(course_json(course));
-  for (const BrokenRun& run : result.broken)
-    json["broken"].push_back(broken_json(run, *result.experiment.breaking));
+  for (const RunCourse& course : result.courses)
+    json["courses"].push_back(
+        {{"variant", course.variant}, {"seed", course.seed}, {"points", to_json(course.points)}});
+  for (const BrokenRun& run : result.broken) {
+    ordered_json broken = {{"variant", run.variant}, {"seed", run.seed}};
+    broken.update(to_json(run, *result.experiment.breaking));
+    json["broken"].push_back(std::move(broken));
+  }
   return json;
 }
 

@@ -2,6 +2,7 @@
 // pairs at the looks that were planned.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -49,13 +50,14 @@ struct ExperimentResult {
   Experiment experiment;
   std::string tuned = {};  // the condition that another experiment chose; empty: none
   std::vector<PlannedVariant> variants = {};
-  std::vector<MeasuredTraining> runs = {};  // that have ended
-  std::vector<RunCourse> courses = {};      // of the same, if the experiment asks for them
-  std::vector<BrokenRun> broken = {};       // likewise
-  int64_t planned = 0;                      // runs
-  double sink_floor = 0;                    // what uniform attention would put on the first token
-  int64_t steps = 0, tokens = 0;            // of each run
-  double seconds = 0;                       // of training, all runs
+  std::vector<MeasuredTraining> runs = {};       // that have ended
+  std::vector<RunCourse> courses = {};           // of the same, if the experiment asks for them
+  std::vector<BrokenRun> broken = {};            // likewise
+  int64_t planned = 0;                           // runs
+  double sink_floor = 0;                         // what uniform attention would put on the first token
+  int64_t steps = 0, tokens = 0;                 // of each run
+  double seconds = 0;                            // of training, all runs
+  std::map<std::string, int64_t> machines = {};  // how many runs each trained and measured
 };
 
 // A run that did not diverge and, where that is asked, solved its task.

@@ -1,11 +1,15 @@
 #include "sluice/experiment/experiment_runs.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "sluice/base/error.h"
 #include "sluice/eval/backcopy_score.h"
 #include "sluice/experiment/experiment_text.h"
 #include "sluice/experiment/experiment_tuning.h"
+#include "sluice/experiment/ledger.h"
 
 namespace sluice {
 namespace {
@@ -20,13 +24,12 @@ struct RunMeasurement {
   const Experiment& experiment;
   const JobControl& control;
 
-  BrokenRun break_run_of(const MeasuredTraining& measured, const SweepRun& run) const {
-    BrokenRun broken = break_run(
-        engine, {.plan = *experiment.breaking, .equal_loss = experiment.equal_loss, .run = run.directory},
-        control);
-    broken.variant = measured.variant;
-    broken.seed = measured.seed;
-    return broken;
+  void add_look(RunRecord& record, const fs::path& weights) const {
+    const Look look = held_out_look(engine, weights, control);
+    record.figures.sink = look.sink.value;
+    record.figures.max_activation = mean_largest_activation(look);
+    if (const GateMeasure* gate = look.output_gate()) record.figures.gate_mean = gate->mean.value;
+    record.sink_floor = look.key_floor;
   }
 
   void add_score(MeasuredTraining& run, const fs::path& weights) const {
@@ -36,73 +39,108 @@ struct RunMeasurement {
     run.copy_accuracy = score.copy_accuracy;
     run.excess = score.excess();
   }
+
+  BrokenRun break_run_of(const MeasuredTraining& measured, const fs::path& run) const {
+    BrokenRun broken = break_run(
+        engine, {.plan = *experiment.breaking, .equal_loss = experiment.equal_loss, .run = run}, control);
+    broken.variant = measured.variant;
+    broken.seed = measured.seed;
+    return broken;
+  }
+
+  void add_ended(RunRecord& record, const fs::path& run, const TrainingOutcome& outcome) const {
+    record.figures.validation_loss = outcome.validation->loss;
+    record.figures.spikes = outcome.state.losses.spikes;
+    record.figures.seconds = outcome.state.seconds;
+    record.steps = outcome.state.step;
+    record.tokens = outcome.state.tokens;
+    add_look(record, run / "latest");
+    add_score(record.figures, run / "latest");
+    if (experiment.breaking && run_counts(experiment, record.figures))
+      record.broken = break_run_of(record.figures, run);
+    if (experiment.course) record.course = measure_course(engine, run, control);
+  }
+
+  RunRecord record_of(const PlannedVariant& variant, const SweepRun& run) const {
+    RunRecord record{.figures = {.variant = variant.point.name(),
+                                 .seed = run.seed,
+                                 .diverged = !run.outcome,
+                                 .validation_loss = kNotMeasured,
+                                 .sink = kNotMeasured,
+                                 .max_activation = kNotMeasured,
+                                 .gate_mean = kNotMeasured,
+                                 .copy_accuracy = kNotMeasured,
+                                 .excess = kNotMeasured},
+                     .plan = run_plan(experiment, variant, run.seed),
+                     .machine = fmt::format("{}, {}", engine.cpu().brand, name_of(engine.isa().isa))};
+    if (run.outcome) add_ended(record, run.directory, *run.outcome);
+    return record;
+  }
 };
 
-MeasuredTraining unmeasured(const SweepVariant& variant, const SweepRun& run) {
-  return {.variant = variant.point.name(),
-          .seed = run.seed,
-          .diverged = !run.outcome,
-          .validation_loss = kNotMeasured,
-          .sink = kNotMeasured,
-          .max_activation = kNotMeasured,
-          .gate_mean = kNotMeasured,
-          .copy_accuracy = kNotMeasured,
-          .excess = kNotMeasured};
+int trained_seeds(const ExperimentRequest& request) {
+  const int planned = request.experiment.seeds;
+  return request.most_seeds == 0 ? planned : std::min(planned, request.most_seeds);
 }
 
-void measure_runs(const RunMeasurement& measurement, const SweepResult& sweep, ExperimentResult& result) {
-  for (const SweepVariant& variant : sweep.variants) {
-    for (const SweepRun& run : variant.runs) {
-      measurement.control.stop_if_cancelled();
-      measurement.control.report("runs measured", std::ssize(result.runs), result.planned);
-      MeasuredTraining measured = unmeasured(variant, run);
-      if (run.outcome) {
-        const fs::path weights = run.directory / "latest";
-        const Look look = held_out_look(measurement.engine, weights, measurement.control);
-        measured.validation_loss = run.outcome->validation->loss;
-        measured.sink = look.sink.value;
-        measured.max_activation = mean_largest_activation(look);
-        if (const GateMeasure* gate = look.output_gate()) measured.gate_mean = gate->mean.value;
-        measurement.add_score(measured, weights);
-        measured.spikes = run.outcome->state.losses.spikes;
-        measured.seconds = run.outcome->state.seconds;
-        result.sink_floor = look.key_floor;
-        result.steps = run.outcome->state.step;
-        result.tokens = run.outcome->state.tokens;
-        result.seconds += measured.seconds;
-        if (measurement.experiment.breaking && run_counts(measurement.experiment, measured))
-          result.broken.push_back(measurement.break_run_of(measured, run));
-        if (measurement.experiment.course)
-          result.courses.push_back({measured.variant, run.seed,
-                                    measure_course(measurement.engine, run.directory, measurement.control)});
-      }
-      result.runs.push_back(std::move(measured));
-    }
-  }
+fs::path runs_directory(const ExperimentRequest& request) {
+  const Experiment& experiment = request.experiment;
+  return request.home / (experiment.runs.empty() ? experiment.name : experiment.runs);
 }
 
-SweepRequest sweep_of(const ExperimentRequest& request, const ExperimentTokens& text) {
+SweepRequest sweep_of(const ExperimentRequest& request, const ExperimentTokens& text, const Ledger& ledger) {
   std::vector<GridPoint> points;
   for (PlannedVariant& planned : planned_variants(request.experiment))
     points.push_back(std::move(planned.point));
   return {.config = request.experiment.run,
           .changes = request.experiment.changes,
           .points = std::move(points),
-          .seeds = request.experiment.seeds,
+          .seeds = trained_seeds(request),
           .first_seed = request.experiment.first_seed,
           .shards = {TokenShard(text.tokens)},
-          .out = request.home /
-                 (request.experiment.runs.empty() ? request.experiment.name : request.experiment.runs),
+          .out = runs_directory(request),
           .tokenizer = text.tokenizer,
           .start = RunStart::ResumeOrNew,
-          .runs = request.runs};
+          .runs = request.runs,
+          .is_known = [&ledger](const GridPoint& point, int seed) {
+            return ledger.find(point.name(), seed) != nullptr;
+          }};
+}
+
+// Trains and measures what the ledger does not know, and adds it there.
+void complete_ledger(Engine& engine, const ExperimentRequest& request, Ledger& ledger,
+                     const JobControl& control, const SweepObserver& observer) {
+  const Experiment& experiment = request.experiment;
+  const ExperimentTokens text = prepare_text(experiment.text, request.home, engine.threads(), control);
+  const std::string text_name = text.tokens.stem().string();
+  ledger.check_text(text_name);
+  const SweepResult sweep = run_sweep(engine, sweep_of(request, text, ledger), control, observer);
+  if (sweep.end == RunEnd::Interrupted)
+    throw Error(ErrorKind::Interrupted,
+                {.what = "the experiment was stopped", .hint = "the same command goes on"});
+  const std::vector<PlannedVariant> variants = planned_variants(experiment);
+  const RunMeasurement measurement{engine, experiment, control};
+  for (size_t i = 0; i < variants.size(); ++i) {
+    for (const SweepRun& run : sweep.variants[i].runs) {
+      control.stop_if_cancelled();
+      RunRecord record = measurement.record_of(variants[i], run);
+      record.text = text_name;
+      ledger.add(record, experiment);
+      control.report("runs known", ledger.size(), std::ssize(variants) * experiment.seeds);
+    }
+  }
+}
+
+bool may_add_runs(const ExperimentRequest& request) {
+  return request.runs == RunSelection::All || fs::exists(runs_directory(request));
 }
 
 ExperimentCondition tuned_condition(Engine& engine, const ExperimentRequest& request,
                                     const JobControl& control) {
   const ExperimentRequest tuning{.experiment = read_experiment(request.experiment.tuned_by),
                                  .home = request.home,
-                                 .runs = RunSelection::Ended};
+                                 .runs = RunSelection::Ended,
+                                 .ledger = request.ledger};
   if (!tuning.experiment.tuned_by.empty())
     throw bad_input(
         {.where = request.experiment.tuned_by.string(), .what = "is tuned by another one itself"});
@@ -121,15 +159,14 @@ ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request
     experiment.changes.insert(experiment.changes.end(), best.changes.begin(), best.changes.end());
     result.tuned = best.name;
   }
-  const ExperimentTokens text = prepare_text(experiment.text, request.home, engine.threads(), control);
-  const SweepResult sweep = run_sweep(engine, sweep_of(tuned, text), control, observer);
-  if (sweep.end == RunEnd::Interrupted)
-    throw Error(ErrorKind::Interrupted,
-                {.what = "the experiment was stopped", .hint = "the same command goes on"});
+  Ledger ledger = request.ledger.empty() ? Ledger() : Ledger(request.ledger, experiment);
+  if (may_add_runs(request)) complete_ledger(engine, tuned, ledger, control, observer);
   result.experiment = experiment;
   result.variants = planned_variants(experiment);
   result.planned = std::ssize(result.variants) * experiment.seeds;
-  measure_runs({engine, experiment, control}, sweep, result);
+  for (const PlannedVariant& variant : result.variants)
+    for (int seed = experiment.first_seed; seed < experiment.first_seed + experiment.seeds; ++seed)
+      if (const RunRecord* record = ledger.find(variant.point.name(), seed)) add_record(result, *record);
   return result;
 }
 

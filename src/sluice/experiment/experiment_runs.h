@@ -10,10 +10,13 @@ struct ExperimentRequest {
   Experiment experiment;
   std::filesystem::path home;  // gets the text, and a directory of runs named like the experiment
   RunSelection runs = RunSelection::All;
+  int most_seeds = 0;                 // trained, the first of those that are planned; 0: all
+  std::filesystem::path ledger = {};  // a directory (ledger.h): what is known in it is neither trained nor
+                                      // measured again, and what is measured is added to it; empty: none
 };
 
 // Trains what is missing, then measures all runs that have ended. Interrupted training is an Error of that
-// kind.
+// kind. Where there is nothing to train and no run to measure, the text is not needed either.
 ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request,
                                 const JobControl& control = {}, const SweepObserver& observer = {});
 

@@ -79,6 +79,7 @@ std::vector<PlannedTraining> plan(const SweepRequest& request, const std::vector
   std::vector<PlannedTraining> runs;
   for (int seed = request.first_seed; seed < request.first_seed + request.seeds; ++seed) {
     for (size_t i = 0; i < points.size(); ++i) {
+      if (request.is_known && request.is_known(points[i], seed)) continue;
       const std::filesystem::path out = request.out / points[i].name() / fmt::format("seed-{}", seed);
       runs.push_back({i,
                       seed,

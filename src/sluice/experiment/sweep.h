@@ -32,6 +32,8 @@ struct SweepRequest {
   RunStart start = RunStart::New;           // otherwise runs that are there go on, and others begin
   std::vector<TokenShard> validation = {};  // as TrainingJob has it
   RunSelection runs = RunSelection::All;
+  // Runs of which everything is known already: they are left out. None: nothing is.
+  std::function<bool(const GridPoint& point, int seed)> is_known = {};
 
   WorkSharing sharing = {};  // other processes work on the same sweep, each on runs that nobody has
   // Writes down more of the result than run_sweep() does itself, also of one that was interrupted. Before it

@@ -39,10 +39,9 @@ bool belongs_to_model(const fs::path& file) {
 std::vector<fs::path> files_of_model(const fs::path& directory) {
   std::vector<fs::path> files;
   std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-    if (belongs_to_model(at->path())) files.push_back(at->path());
+  for (const std::string& name : names_in(directory, error))
+    if (belongs_to_model(name)) files.push_back(directory / name);
   if (error) throw system_failure(directory, "cannot read", error);
-  std::ranges::sort(files);
   return files;
 }
 

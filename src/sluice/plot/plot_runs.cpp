@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/error.h"
+#include "sluice/base/file_system.h"
 
 namespace sluice {
 namespace {
@@ -51,9 +52,8 @@ bool has_metrics(const fs::path& directory) {
 std::vector<fs::path> directories_in(const fs::path& path) {
   std::vector<fs::path> directories;
   std::error_code error;
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
-    if (at->is_directory(error)) directories.push_back(at->path());
-  std::ranges::sort(directories);
+  for (const std::string& name : names_in(path, error))
+    if (fs::is_directory(path / name, error)) directories.push_back(path / name);
   return directories;
 }
 

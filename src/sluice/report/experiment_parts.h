@@ -29,6 +29,10 @@ Table experiment_ends_table(const ExperimentResult& result);
 // NAME: bars by variant, or lines over conditions.
 ReportFigure experiment_figure(const ExperimentResult& result);
 
+// NAME-differences: the same for what variants differ by. Bars of losses begin at 0, where small differences
+// are not seen.
+ReportFigure experiment_differences_figure(const ExperimentResult& result);
+
 // What breaking the trained models did, over seeds: NAME-interventions with its figure, NAME-heads.
 // Their verdicts: of interventions on gates, the others are controls.
 std::vector<ReportBlock> experiment_breaking_findings(const ExperimentResult& result);

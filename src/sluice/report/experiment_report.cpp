@@ -1,6 +1,7 @@
 #include "sluice/report/experiment_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +122,13 @@ Section method_section(const ExperimentResult& result) {
   return section;
 }
 
+std::string machines_text(const ExperimentResult& result) {
+  std::vector<std::string> machines;
+  for (const auto& [machine, runs] : result.machines)
+    machines.push_back(fmt::format("{} ({} runs)", machine, runs));
+  return fmt::format("Trained and measured on: {}.", fmt::join(machines, "; "));
+}
+
 Section result_section(const ExperimentResult& result) {
   const Experiment& experiment = result.experiment;
   const auto uncounted = std::ranges::count_if(
@@ -130,11 +138,13 @@ Section result_section(const ExperimentResult& result) {
       Paragraph{fmt::format("{} of {} planned runs have ended, {} of them do not count. {:.1f} hours "
                             "of training in all.",
                             result.runs.size(), result.planned, uncounted, result.seconds / 3600)},
-      experiment_variants_table(result)};
+      Paragraph{machines_text(result)}, experiment_variants_table(result)};
   if (!measured_figures(result).empty()) section.blocks.emplace_back(experiment_figure(result));
   if (!experiment.conditions.empty()) section.blocks.emplace_back(experiment_ends_table(result));
-  if (is_compared(result, result.variants.back()))
+  if (is_compared(result, result.variants.back())) {
     section.blocks.emplace_back(experiment_differences_table(result));
+    if (!measured_figures(result).empty()) section.blocks.emplace_back(experiment_differences_figure(result));
+  }
   if (!result.broken.empty())
     for (ReportBlock& block : experiment_breaking_blocks(result)) section.blocks.push_back(std::move(block));
   if (!result.courses.empty()) {

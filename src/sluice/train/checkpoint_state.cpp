@@ -7,6 +7,7 @@
 #include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
 #include "sluice/base/file.h"
+#include "sluice/base/file_system.h"
 #include "sluice/base/json.h"
 #include "sluice/dist/moment_exchange.h"
 #include "sluice/model/checkpoint.h"
@@ -79,8 +80,9 @@ uint32_t checksum_of(const std::filesystem::path& file) {
 // Of everything but state.json, which holds them.
 nlohmann::ordered_json checksums_of(const std::filesystem::path& directory) {
   std::map<std::string, uint32_t> sums;  // sorted: the same files give the same text
-  for (const auto& entry : std::filesystem::directory_iterator(directory))
-    sums[entry.path().filename().string()] = checksum_of(entry.path());
+  std::error_code error;
+  for (const std::string& name : names_in(directory, error)) sums[name] = checksum_of(directory / name);
+  if (error) throw system_failure(directory, "cannot read", error);
   return sums;
 }
 

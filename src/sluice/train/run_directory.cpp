@@ -44,8 +44,7 @@ fs::path checkpoint_in(const fs::path& run, int64_t step) {
 bool holds_only_a_lost_beginning(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path / kLockName, error)) return false;
-  return std::ranges::all_of(fs::directory_iterator(path, error), [](const fs::directory_entry& entry) {
-    const std::string name = entry.path().filename().string();
+  return std::ranges::all_of(names_in(path, error), [](const std::string& name) {
     return name == kLockName || name == kTokenizer || name == held_out_file("") || is_temporary_name(name);
   });
 }
@@ -143,9 +142,10 @@ fs::path RunDirectory::checkpoint(int64_t step) const {
 
 std::vector<int64_t> RunDirectory::checkpoint_steps() const {
   std::vector<int64_t> steps;
-  for (const auto& entry : fs::directory_iterator(path_ / kCheckpoints)) {
-    if (const auto step = step_named(entry.path().filename().string())) steps.push_back(*step);
-  }
+  std::error_code error;
+  for (const std::string& name : names_in(path_ / kCheckpoints, error))
+    if (const auto step = step_named(name)) steps.push_back(*step);
+  if (error) throw system_failure(path_ / kCheckpoints, "cannot read", error);
   std::ranges::sort(steps, std::greater());
   return steps;
 }

@@ -102,10 +102,10 @@ std::optional<int64_t> creation_time(const std::string& name) {
 void TensorBoardEvents::find_or_name_file() {
   if (!path_.empty()) return;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory_, error)) {
-    const auto created = creation_time(entry.path().filename().string());
-    if (!created || (!path_.empty() && entry.path() > path_)) continue;
-    path_ = entry.path();
+  for (const std::string& name : names_in(directory_, error)) {
+    const auto created = creation_time(name);
+    if (!created || !path_.empty()) continue;  // the first by name
+    path_ = directory_ / name;
     created_ = *created;
   }
   if (error) throw system_failure(directory_, "cannot read", error);

@@ -1,0 +1,144 @@
+#include "sluice/experiment/run_record.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace sluice {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr IntegerRange kCount{.min = 0, .max = int64_t{1} << 62};
+
+// JSON has no NaN, which stands for what a run does not have.
+ordered_json number_or_null(double number) {
+  return std::isfinite(number) ? ordered_json(number) : nullptr;
+}
+
+double number_or_nan(const Json& json, const char* key) {
+  return json.number_or(key, std::numeric_limits<double>::quiet_NaN(), kFinite);
+}
+
+MeasuredTraining read_figures(const Json& json) {
+  MeasuredTraining run{.variant = json.text("variant"),
+                       .seed = static_cast<int>(json.integer("seed", {.min = 0, .max = 1 << 30})),
+                       .diverged = json.boolean("diverged"),
+                       .spikes = json.integer("spikes", kCount),
+                       .seconds = json.number("seconds", {.min = 0, .max = 1e12})};
+  for (const ExperimentFigure& figure : experiment_figures())
+    run.*figure.value = number_or_nan(json, figure.key);
+  if (!run.diverged && !std::isfinite(run.validation_loss))
+    throw json.unexpected("a validation loss, unless the run diverged");
+  return run;
+}
+
+std::vector<CoursePoint> read_course(const Json& json) {
+  std::vector<CoursePoint> course;
+  for (const Json& point : json.array())
+    course.push_back({.step = point.integer("step", kCount),
+                      .tokens = point.integer("tokens", kCount),
+                      .loss = point.number("loss", kFinite),
+                      .sink = point.number("sink", kFinite),
+                      .max_activation = point.number("max_activation", kFinite),
+                      .gate_mean = number_or_nan(point, "gate_mean"),
+                      .first_value = number_or_nan(point, "first_value")});
+  return course;
+}
+
+BrokenRun read_broken(const Json& json, const BreakingPlan& plan) {
+  BrokenRun run{.sink = json.number("sink", kFinite),
+                .gate_with_sink = number_or_nan(json, "gate_with_sink"),
+                .heads = json.integer("heads", kCount),
+                .removed = json.integer("removed", kCount),
+                .removed_loss = number_or_nan(json, "removed_loss"),
+                .trained_on_loss = number_or_nan(json, "trained_on_loss")};
+  for (const NamedChanges& each : plan.interventions) {
+    const Json effect = json.at("effects").at(each.name);
+    run.effects.push_back({.loss = number_or_nan(effect, "loss"), .sink = number_or_nan(effect, "sink")});
+  }
+  return run;
+}
+
+}  // namespace
+
+ordered_json to_json(const MeasuredTraining& run) {
+  ordered_json json = {{"variant", run.variant}, {"seed", run.seed}, {"diverged", run.diverged}};
+  for (const ExperimentFigure& figure : experiment_figures())
+    json[figure.key] = number_or_null(run.*figure.value);
+  json["spikes"] = run.spikes;
+  return json;
+}
+
+ordered_json to_json(const std::vector<CoursePoint>& course) {
+  ordered_json points = ordered_json::array();
+  for (const CoursePoint& point : course)
+    points.push_back({{"step", point.step},
+                      {"tokens", point.tokens},
+                      {"loss", point.loss},
+                      {"sink", point.sink},
+                      {"max_activation", point.max_activation},
+                      {"gate_mean", number_or_null(point.gate_mean)},
+                      {"first_value", number_or_null(point.first_value)}});
+  return points;
+}
+
+ordered_json to_json(const BrokenRun& run, const BreakingPlan& plan) {
+  ordered_json effects = ordered_json::object();
+  for (size_t i = 0; i < run.effects.size(); ++i)
+    effects[plan.interventions[i].name] = {{"loss", number_or_null(run.effects[i].loss)},
+                                           {"sink", number_or_null(run.effects[i].sink)}};
+  return {{"sink", run.sink},
+          {"gate_with_sink", number_or_null(run.gate_with_sink)},
+          {"effects", std::move(effects)},
+          {"heads", run.heads},
+          {"removed", run.removed},
+          {"removed_loss", number_or_null(run.removed_loss)},
+          {"trained_on_loss", number_or_null(run.trained_on_loss)}};
+}
+
+ordered_json to_json(const RunRecord& record, const Experiment& experiment) {
+  ordered_json json = to_json(record.figures);
+  json["seconds"] = record.figures.seconds;
+  json["steps"] = record.steps;
+  json["tokens"] = record.tokens;
+  json["sink_floor"] = record.sink_floor;
+  json["plan"] = record.plan;
+  json["text"] = record.text;
+  json["machine"] = record.machine;
+  if (!record.course.empty()) json["course"] = to_json(record.course);
+  if (record.broken) json["broken"] = to_json(*record.broken, *experiment.breaking);
+  return json;
+}
+
+RunRecord read_run_record(const Json& json, const Experiment& experiment) {
+  RunRecord record{.figures = read_figures(json),
+                   .steps = json.integer("steps", kCount),
+                   .tokens = json.integer("tokens", kCount),
+                   .sink_floor = json.number("sink_floor", {.min = 0, .max = 1}),
+                   .plan = json.text("plan"),
+                   .text = json.text("text"),
+                   .machine = json.text("machine")};
+  if (json.contains("course")) record.course = read_course(json.at("course"));
+  if (json.contains("broken") && experiment.breaking) {
+    record.broken = read_broken(json.at("broken"), *experiment.breaking);
+    record.broken->variant = record.figures.variant;
+    record.broken->seed = record.figures.seed;
+  }
+  return record;
+}
+
+void add_record(ExperimentResult& result, const RunRecord& record) {
+  const MeasuredTraining& run = record.figures;
+  result.runs.push_back(run);
+  ++result.machines[record.machine];
+  result.seconds += run.seconds;
+  if (run.diverged) return;
+  result.sink_floor = record.sink_floor;
+  result.steps = record.steps;
+  result.tokens = record.tokens;
+  if (record.broken) result.broken.push_back(*record.broken);
+  if (!record.course.empty()) result.courses.push_back({run.variant, run.seed, record.course});
+}
+
+}  // namespace sluice
