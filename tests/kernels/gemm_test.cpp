@@ -160,7 +160,9 @@ TEST(OwnGemm, carries_what_is_not_finite_to_its_row_alone) {
 TEST(Blas, is_used_only_with_kernels_that_fit_a_cpu_with_avx2) {
   EXPECT_TRUE(blas::is_fast_core("Haswell"));
   EXPECT_TRUE(blas::is_fast_core("SkylakeX"));
+  EXPECT_TRUE(blas::is_fast_core("HASWELL"));
   EXPECT_FALSE(blas::is_fast_core("Prescott"));
+  EXPECT_FALSE(blas::is_fast_core(""));
   for (const Isa isa : simd_sets_of_this_machine()) {
     const GemmKernel expected = blas::is_fast_core(blas::core_name()) ? &blas::gemm : own_gemm(isa);
     EXPECT_EQ(f32_kernels(isa).gemm, expected) << sluice::name_of(isa);

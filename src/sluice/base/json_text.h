@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +24,11 @@ inline std::string compact_text(const nlohmann::ordered_json& json) {
 // not finite becomes null in JSON.
 inline double shortest_number(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
+
+// JSON has no NaN and no infinity.
+inline nlohmann::ordered_json finite_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
 }  // namespace sluice

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -14,9 +13,9 @@
 
 namespace {
 
-const std::terminate_handler usual_end = std::get_terminate();
+const std::terminate_handler previous_handler = std::get_terminate();
 
-std::atomic<bool> memory_ran_out = false;
+thread_local bool memory_ran_out = false;
 
 void note_no_memory() {
   memory_ran_out = true;
@@ -37,13 +36,13 @@ bool is_for_want_of_memory(const std::exception_ptr& cause) {
 
 // Where even an error cannot be told in the usual way, for want of memory: without a word of our own the line
 // would be the runtime's, and MPI's with a trace of addresses.
-[[noreturn]] void end_without_memory() {
+[[noreturn]] void on_terminate() {
   if (is_for_want_of_memory(std::current_exception())) {
     constexpr std::string_view kLine = "sluice: error: out of memory\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
     std::_Exit(1);
   }
-  usual_end();
+  previous_handler();
   std::abort();
 }
 
@@ -51,7 +50,7 @@ bool is_for_want_of_memory(const std::exception_ptr& cause) {
 
 int main(int argc, char** argv) {
   std::set_new_handler(note_no_memory);
-  std::set_terminate(end_without_memory);
+  std::set_terminate(on_terminate);
   sluice::watch_interrupts();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the user's limit is an error with its name, not the end
   return sluice::cli::run({argv + 1, argv + argc}, std::cout, std::cerr);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <new>
 #include <ostream>
 #include <streambuf>
@@ -9,6 +10,7 @@
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
+#include "sluice/base/interrupt.h"
 #include "sluice/base/suggest.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
@@ -150,9 +152,18 @@ void end_ranks(Ranks& ranks, const Failure& failure, Log& errors) {
   if (failure.exit_code == 0) return;
   const bool is_own = ending.others_go_on || !ranks.is_first();
   const std::string who = is_own ? ranks.name_of(ranks.rank()) + ": " : "";
-  const std::string left = ending.left.empty() ? "" : "; " + ending.left;
-  if (ending.tells) errors.error("{}{}{}", who, failure.line, left);
+  const std::string note = ending.note.empty() ? "" : "; " + ending.note;
+  if (ending.tells) errors.error("{}{}{}", who, failure.line, note);
   if (ending.others_go_on) ranks.abandon(failure.exit_code);
+}
+
+// Of a process that has not met the others. What is wrong with the command line is as a rule wrong for all:
+// the first tells, and its end is theirs. Who is still there a second later has a command line of its own.
+void tell_alone(const Group& group, const Failure& failure, Log& errors) {
+  const bool is_usage = failure.exit_code == static_cast<int>(ErrorKind::Usage);
+  if (!is_usage || group.is_first()) return errors.error("{}", failure.line);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  if (!is_interrupted()) errors.error("rank {}: {}", group.launch.rank, failure.line);
 }
 
 }  // namespace
@@ -166,10 +177,7 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
   if (group.ranks) {
     end_ranks(*group.ranks, failure, errors);
   } else if (failure.exit_code != 0) {
-    // What is wrong with the command line is wrong for all.
-    const bool is_told_by_first =
-        failure.exit_code == static_cast<int>(ErrorKind::Usage) && !group.is_first();
-    if (!is_told_by_first) errors.error("{}", failure.line);
+    tell_alone(group, failure, errors);
   }
   return failure.exit_code;
 }

@@ -42,7 +42,7 @@ class Ranks {
   struct Ending {
     bool tells = true;          // whether this rank is to print its error
     bool others_go_on = false;  // they wait for this one, and have to be ended
-    std::string left = {};      // then: what was to be remembered
+    std::string note = {};      // then: what was to be told if a rank is lost
   };
 
   Ranks(int rank, int size) : rank_(rank), size_(size) {}

@@ -107,32 +107,41 @@ SweepRequest sweep_of(const ExperimentRequest& request, const ExperimentTokens& 
           }};
 }
 
-// Trains and measures what the ledger does not know, and adds it there.
+// Whether there may be something to add to the ledger.
+bool misses_runs(const ExperimentRequest& request, const Ledger& ledger) {
+  const Experiment& experiment = request.experiment;
+  std::error_code unknown;
+  for (const PlannedVariant& variant : planned_variants(experiment))
+    for (int i = 0; i < trained_seeds(request); ++i) {
+      const int seed = experiment.first_seed + i;
+      if (ledger.find(variant.point.name(), seed) != nullptr) continue;
+      if (request.runs == RunSelection::All ||
+          fs::exists(sweep_run_directory(runs_directory(request), variant.point, seed), unknown))
+        return true;
+    }
+  return false;
+}
+
+// Trains what the ledger does not know. Each run is measured and added as soon as it has ended: whoever is
+// stopped has lost nothing but the run that was under way.
 void complete_ledger(Engine& engine, const ExperimentRequest& request, Ledger& ledger,
-                     const JobControl& control, const SweepObserver& observer) {
+                     const JobControl& control, SweepObserver observer) {
   const Experiment& experiment = request.experiment;
   const ExperimentTokens text = prepare_text(experiment.text, request.home, engine.threads(), control);
   const std::string text_name = text.tokens.stem().string();
-  ledger.check_text(text_name);
+  if (request.runs == RunSelection::All) ledger.check_text(text_name);
+  const std::vector<PlannedVariant> variants = planned_variants(experiment);
+  const RunMeasurement measurement{engine, experiment, control};
+  observer.run_ended = [&](size_t variant, const SweepRun& run) {
+    control.stop_if_cancelled();
+    RunRecord record = measurement.record_of(variants[variant], run);
+    record.text = text_name;
+    ledger.add(record);
+  };
   const SweepResult sweep = run_sweep(engine, sweep_of(request, text, ledger), control, observer);
   if (sweep.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted,
                 {.what = "the experiment was stopped", .hint = "the same command goes on"});
-  const std::vector<PlannedVariant> variants = planned_variants(experiment);
-  const RunMeasurement measurement{engine, experiment, control};
-  for (size_t i = 0; i < variants.size(); ++i) {
-    for (const SweepRun& run : sweep.variants[i].runs) {
-      control.stop_if_cancelled();
-      RunRecord record = measurement.record_of(variants[i], run);
-      record.text = text_name;
-      ledger.add(record, experiment);
-      control.report("runs known", ledger.size(), std::ssize(variants) * experiment.seeds);
-    }
-  }
-}
-
-bool may_add_runs(const ExperimentRequest& request) {
-  return request.runs == RunSelection::All || fs::exists(runs_directory(request));
 }
 
 ExperimentCondition tuned_condition(Engine& engine, const ExperimentRequest& request,
@@ -159,8 +168,8 @@ ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request
     experiment.changes.insert(experiment.changes.end(), best.changes.begin(), best.changes.end());
     result.tuned = best.name;
   }
-  Ledger ledger = request.ledger.empty() ? Ledger() : Ledger(request.ledger, experiment);
-  if (may_add_runs(request)) complete_ledger(engine, tuned, ledger, control, observer);
+  Ledger ledger = request.ledger.empty() ? Ledger(experiment) : Ledger(experiment, request.ledger);
+  if (misses_runs(tuned, ledger)) complete_ledger(engine, tuned, ledger, control, observer);
   result.experiment = experiment;
   result.variants = planned_variants(experiment);
   result.planned = std::ssize(result.variants) * experiment.seeds;

@@ -4,6 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "sluice/base/json_text.h"
+
 namespace sluice {
 namespace {
 
@@ -11,26 +13,9 @@ using nlohmann::ordered_json;
 
 constexpr IntegerRange kCount{.min = 0, .max = int64_t{1} << 62};
 
-// JSON has no NaN, which stands for what a run does not have.
-ordered_json number_or_null(double number) {
-  return std::isfinite(number) ? ordered_json(number) : nullptr;
-}
-
+// NaN stands for what a run does not have; JSON has none.
 double number_or_nan(const Json& json, const char* key) {
   return json.number_or(key, std::numeric_limits<double>::quiet_NaN(), kFinite);
-}
-
-MeasuredTraining read_figures(const Json& json) {
-  MeasuredTraining run{.variant = json.text("variant"),
-                       .seed = static_cast<int>(json.integer("seed", {.min = 0, .max = 1 << 30})),
-                       .diverged = json.boolean("diverged"),
-                       .spikes = json.integer("spikes", kCount),
-                       .seconds = json.number("seconds", {.min = 0, .max = 1e12})};
-  for (const ExperimentFigure& figure : experiment_figures())
-    run.*figure.value = number_or_nan(json, figure.key);
-  if (!run.diverged && !std::isfinite(run.validation_loss))
-    throw json.unexpected("a validation loss, unless the run diverged");
-  return run;
 }
 
 std::vector<CoursePoint> read_course(const Json& json) {
@@ -38,16 +23,16 @@ std::vector<CoursePoint> read_course(const Json& json) {
   for (const Json& point : json.array())
     course.push_back({.step = point.integer("step", kCount),
                       .tokens = point.integer("tokens", kCount),
-                      .loss = point.number("loss", kFinite),
-                      .sink = point.number("sink", kFinite),
-                      .max_activation = point.number("max_activation", kFinite),
+                      .loss = number_or_nan(point, "loss"),
+                      .sink = number_or_nan(point, "sink"),
+                      .max_activation = number_or_nan(point, "max_activation"),
                       .gate_mean = number_or_nan(point, "gate_mean"),
                       .first_value = number_or_nan(point, "first_value")});
   return course;
 }
 
 BrokenRun read_broken(const Json& json, const BreakingPlan& plan) {
-  BrokenRun run{.sink = json.number("sink", kFinite),
+  BrokenRun run{.sink = number_or_nan(json, "sink"),
                 .gate_with_sink = number_or_nan(json, "gate_with_sink"),
                 .heads = json.integer("heads", kCount),
                 .removed = json.integer("removed", kCount),
@@ -62,10 +47,23 @@ BrokenRun read_broken(const Json& json, const BreakingPlan& plan) {
 
 }  // namespace
 
+MeasuredTraining read_figures(const Json& json) {
+  MeasuredTraining run{.variant = json.text("variant"),
+                       .seed = static_cast<int>(json.integer("seed", {.min = 0, .max = 1 << 30})),
+                       .diverged = json.boolean("diverged"),
+                       .spikes = json.integer("spikes", kCount),
+                       .seconds = json.number("seconds", {.min = 0, .max = 1e12})};
+  for (const ExperimentFigure& figure : experiment_figures())
+    run.*figure.value = number_or_nan(json, figure.key);
+  if (!run.diverged && !std::isfinite(run.validation_loss))
+    throw json.unexpected("a validation loss, unless the run diverged");
+  return run;
+}
+
 ordered_json to_json(const MeasuredTraining& run) {
   ordered_json json = {{"variant", run.variant}, {"seed", run.seed}, {"diverged", run.diverged}};
   for (const ExperimentFigure& figure : experiment_figures())
-    json[figure.key] = number_or_null(run.*figure.value);
+    json[figure.key] = finite_or_null(run.*figure.value);
   json["spikes"] = run.spikes;
   return json;
 }
@@ -75,26 +73,26 @@ ordered_json to_json(const std::vector<CoursePoint>& course) {
   for (const CoursePoint& point : course)
     points.push_back({{"step", point.step},
                       {"tokens", point.tokens},
-                      {"loss", point.loss},
-                      {"sink", point.sink},
-                      {"max_activation", point.max_activation},
-                      {"gate_mean", number_or_null(point.gate_mean)},
-                      {"first_value", number_or_null(point.first_value)}});
+                      {"loss", finite_or_null(point.loss)},
+                      {"sink", finite_or_null(point.sink)},
+                      {"max_activation", finite_or_null(point.max_activation)},
+                      {"gate_mean", finite_or_null(point.gate_mean)},
+                      {"first_value", finite_or_null(point.first_value)}});
   return points;
 }
 
 ordered_json to_json(const BrokenRun& run, const BreakingPlan& plan) {
   ordered_json effects = ordered_json::object();
   for (size_t i = 0; i < run.effects.size(); ++i)
-    effects[plan.interventions[i].name] = {{"loss", number_or_null(run.effects[i].loss)},
-                                           {"sink", number_or_null(run.effects[i].sink)}};
-  return {{"sink", run.sink},
-          {"gate_with_sink", number_or_null(run.gate_with_sink)},
+    effects[plan.interventions[i].name] = {{"loss", finite_or_null(run.effects[i].loss)},
+                                           {"sink", finite_or_null(run.effects[i].sink)}};
+  return {{"sink", finite_or_null(run.sink)},
+          {"gate_with_sink", finite_or_null(run.gate_with_sink)},
           {"effects", std::move(effects)},
           {"heads", run.heads},
           {"removed", run.removed},
-          {"removed_loss", number_or_null(run.removed_loss)},
-          {"trained_on_loss", number_or_null(run.trained_on_loss)}};
+          {"removed_loss", finite_or_null(run.removed_loss)},
+          {"trained_on_loss", finite_or_null(run.trained_on_loss)}};
 }
 
 ordered_json to_json(const RunRecord& record, const Experiment& experiment) {
@@ -119,8 +117,8 @@ RunRecord read_run_record(const Json& json, const Experiment& experiment) {
                    .plan = json.text("plan"),
                    .text = json.text("text"),
                    .machine = json.text("machine")};
-  if (json.contains("course")) record.course = read_course(json.at("course"));
-  if (json.contains("broken") && experiment.breaking) {
+  if (experiment.course && !record.figures.diverged) record.course = read_course(json.at("course"));
+  if (experiment.breaking && run_counts(experiment, record.figures)) {
     record.broken = read_broken(json.at("broken"), *experiment.breaking);
     record.broken->variant = record.figures.variant;
     record.broken->seed = record.figures.seed;

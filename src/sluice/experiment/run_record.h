@@ -19,7 +19,7 @@ struct RunRecord {
   std::optional<BrokenRun> broken = {};  // likewise
   std::string plan = {};                 // as run_plan() has it
   std::string text = {};     // its tokens, by name; of somebody's own file the name has a checksum in it
-  std::string machine = {};  // that trained and measured it
+  std::string machine = {};  // that measured it, as a rule right after training it
 };
 
 nlohmann::ordered_json to_json(const MeasuredTraining& run);
@@ -27,7 +27,9 @@ nlohmann::ordered_json to_json(const std::vector<CoursePoint>& course);
 nlohmann::ordered_json to_json(const BrokenRun& run, const BreakingPlan& plan);
 nlohmann::ordered_json to_json(const RunRecord& record, const Experiment& experiment);
 
-// Bad input that names what is not as to_json() writes it.
+// Bad input that names what is not as to_json() writes it, or what the experiment asks of such a run and the
+// record lacks.
+MeasuredTraining read_figures(const Json& json);
 RunRecord read_run_record(const Json& json, const Experiment& experiment);
 
 // To what a result says of all runs together.

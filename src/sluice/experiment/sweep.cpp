@@ -80,7 +80,7 @@ std::vector<PlannedTraining> plan(const SweepRequest& request, const std::vector
   for (int seed = request.first_seed; seed < request.first_seed + request.seeds; ++seed) {
     for (size_t i = 0; i < points.size(); ++i) {
       if (request.is_known && request.is_known(points[i], seed)) continue;
-      const std::filesystem::path out = request.out / points[i].name() / fmt::format("seed-{}", seed);
+      const std::filesystem::path out = sweep_run_directory(request.out, points[i], seed);
       runs.push_back({i,
                       seed,
                       {.config = config_of(request, points[i], seed),
@@ -206,9 +206,10 @@ class Sweep {
       if (run.outcome && run.outcome->end == RunEnd::Interrupted) {
         result.end = RunEnd::Interrupted;
       } else {
+        if (observer.run_ended) observer.run_ended(runs_[i].variant, run);
         variant.runs.push_back(std::move(run));
       }
-      if (request_.runs == RunSelection::All) write(result, request_.out);
+      if (request_.runs == RunSelection::All && !request_.is_known) write(result, request_.out);
     }
     return result;
   }
@@ -223,6 +224,11 @@ class Sweep {
 };
 
 }  // namespace
+
+std::filesystem::path sweep_run_directory(const std::filesystem::path& out, const GridPoint& point,
+                                          int seed) {
+  return out / point.name() / fmt::format("seed-{}", seed);
+}
 
 std::vector<std::string> changes_of_variant(const std::vector<std::string>& common, const GridPoint& point) {
   std::vector<std::string> changes = common;

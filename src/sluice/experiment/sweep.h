@@ -32,7 +32,8 @@ struct SweepRequest {
   RunStart start = RunStart::New;           // otherwise runs that are there go on, and others begin
   std::vector<TokenShard> validation = {};  // as TrainingJob has it
   RunSelection runs = RunSelection::All;
-  // Runs of which everything is known already: they are left out. None: nothing is.
+  // Runs of which everything is known already are left out, and no files are written about the sweep, which
+  // would lack them. None: nothing is known.
   std::function<bool(const GridPoint& point, int seed)> is_known = {};
 
   WorkSharing sharing = {};  // other processes work on the same sweep, each on runs that nobody has
@@ -68,7 +69,8 @@ struct SweepObserver {
   };
   std::function<void(const NextRun&)> run_begins = {};
   std::function<void(const SweepRun&, const Divergence&)> run_diverged = {};
-  RunObserver run = {};  // of each
+  std::function<void(size_t variant, const SweepRun&)> run_ended = {};  // also if it had ended before
+  RunObserver run = {};                                                 // of each
 };
 
 // A seed is trained with every variant before the next begins: a sweep that is stopped has pairs. Every run
@@ -78,6 +80,8 @@ struct SweepObserver {
 // does until all runs have ended; one of them then has the result.
 SweepResult run_sweep(Engine& engine, const SweepRequest& request, const JobControl& control = {},
                       const SweepObserver& observer = {});
+
+std::filesystem::path sweep_run_directory(const std::filesystem::path& out, const GridPoint& point, int seed);
 
 // What is changed for a variant: what is changed for all, then its own.
 std::vector<std::string> changes_of_variant(const std::vector<std::string>& common, const GridPoint& point);

@@ -11,6 +11,7 @@ Engine::Engine(const EngineOptions& options)
       f32_(f32_kernels(isa_.isa)),
       f64_(f64_kernels()) {
   blas::use_one_thread();
+  blas::expect_callers(threads_.count());
 }
 
 }  // namespace sluice

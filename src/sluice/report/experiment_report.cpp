@@ -125,8 +125,8 @@ Section method_section(const ExperimentResult& result) {
 std::string machines_text(const ExperimentResult& result) {
   std::vector<std::string> machines;
   for (const auto& [machine, runs] : result.machines)
-    machines.push_back(fmt::format("{} ({} runs)", machine, runs));
-  return fmt::format("Trained and measured on: {}.", fmt::join(machines, "; "));
+    machines.push_back(fmt::format("{} ({} {})", machine, runs, runs == 1 ? "run" : "runs"));
+  return fmt::format("Measured on: {}.", fmt::join(machines, "; "));
 }
 
 Section result_section(const ExperimentResult& result) {
@@ -138,7 +138,9 @@ Section result_section(const ExperimentResult& result) {
       Paragraph{fmt::format("{} of {} planned runs have ended, {} of them do not count. {:.1f} hours "
                             "of training in all.",
                             result.runs.size(), result.planned, uncounted, result.seconds / 3600)},
-      Paragraph{machines_text(result)}, experiment_variants_table(result)};
+      experiment_variants_table(result)};
+  if (!result.machines.empty())
+    section.blocks.insert(section.blocks.begin() + 1, Paragraph{machines_text(result)});
   if (!measured_figures(result).empty()) section.blocks.emplace_back(experiment_figure(result));
   if (!experiment.conditions.empty()) section.blocks.emplace_back(experiment_ends_table(result));
   if (is_compared(result, result.variants.back())) {

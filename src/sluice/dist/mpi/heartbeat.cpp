@@ -15,24 +15,32 @@ constexpr auto kLook = std::chrono::milliseconds(100);
 constexpr auto kSign = std::chrono::seconds(1);
 constexpr int kSignTag = 1;
 
+// Signals are for the thread that trains: threads that begin while this lives get none.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 Heartbeat::Heartbeat(Group group, std::function<void(int rank, const std::string& how)> lost)
     : group_(std::move(group)), lost_(std::move(lost)), last_sent_(), last_heard_(Clock::now()) {
-  // Signals are for the thread that trains.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::error_code problem;
+  const NoSignals none;
   try {
     thread_ = std::thread([this] { beat(); });
   } catch (const std::system_error& error) {
-    problem = error.code();
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (problem) {
     throw failure({.what = "cannot start a thread",
-                   .got = problem.message(),
+                   .got = error.code().message(),
                    .hint = "limits of memory (ulimit -v) or of processes (ulimit -u) are too low"});
   }
 }

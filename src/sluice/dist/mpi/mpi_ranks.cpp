@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "sluice/base/crc32c.h"
 #include "sluice/base/error.h"
@@ -20,6 +22,8 @@ namespace {
 
 // How long a rank that fails waits for the others to fail, too, before it ends them.
 constexpr double kGrace = 3;  // seconds
+// How long the processes may take to find each other: on one machine a second or two, on a thousand minutes.
+constexpr double kStart = 24, kStartPerRank = 0.25, kLongestStart = 300;  // seconds
 // A count is an int to MPI.
 constexpr size_t kMostBytes = size_t{1} << 30;
 // Between hosts. What is larger than some 64 KiB MPI sends only when the receiver has answered. Over TCP that
@@ -200,11 +204,11 @@ Ranks::Ending MpiRanks::end(const std::string& error) {
     }
     // Who ends well waits for the others; who failed would be waited for by them for ever.
     if (!error.empty() && watch.seconds() > kGrace)
-      return {.tells = true, .others_go_on = true, .left = note()};
+      return {.tells = true, .others_go_on = true, .note = note()};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const auto first = std::ranges::find(all, own);
-  return {.tells = first - all.begin() == rank(), .others_go_on = false, .left = {}};
+  return {.tells = first - all.begin() == rank(), .others_go_on = false, .note = {}};
 }
 
 std::string MpiRanks::note() const {
@@ -227,6 +231,42 @@ RankProcess own_process() {
           .process = getpid()};
 }
 
+// MPI waits for ever for a process that does not come: one that was stopped, or that has ended without it.
+// From when it lives until all have met, this ends the program after a while.
+class StartLimit {
+ public:
+  StartLimit(const Launch& launch, Log& log)
+      : seconds_(std::min(kStart + kStartPerRank * launch.size, kLongestStart)),
+        thread_([this, &launch, &log] {
+          // The first that is there tells, and its end is that of the others.
+          const std::chrono::duration<double> patience(seconds_ + 0.5 * std::min(launch.rank, 4));
+          std::unique_lock lock(mutex_);
+          if (is_over_.wait_for(lock, patience, [this] { return over_; })) return;
+          log.error(
+              "{}: not all of its {} processes have begun to work together within {:.0f} s; one of them was "
+              "stopped, or has ended",
+              launch.by, launch.size, seconds_);
+          std::_Exit(static_cast<int>(ErrorKind::Failed));
+        }) {}
+  StartLimit(const StartLimit&) = delete;
+  StartLimit& operator=(const StartLimit&) = delete;
+  ~StartLimit() {
+    {
+      const Lock lock(mutex_);
+      over_ = true;
+    }
+    is_over_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  double seconds_;
+  std::mutex mutex_;
+  std::condition_variable is_over_;
+  bool over_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
 std::vector<RankProcess> gather_processes(Ranks& ranks) {
   const RankProcess own = own_process();
   std::vector<RankProcess> all;
@@ -247,6 +287,7 @@ std::string mpi_library() {
 }
 
 std::unique_ptr<Ranks> start_mpi(const Launch& launch, Log& log) {
+  const StartLimit limit(launch, log);
   int granted = 0, rank = 0, size = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &granted);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

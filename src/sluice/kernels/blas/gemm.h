@@ -8,11 +8,15 @@
 
 namespace sluice::blas {
 
+// Throws std::bad_alloc if the system has no memory for what OpenBLAS needs to work with.
 void gemm(const Gemm<float>& g);
 
 // Keeps OpenBLAS from starting threads of its own, which would fight with ours and make results depend on
 // their number. Process-wide, because OpenBLAS knows no other way.
 void use_one_thread();
+
+// How many threads may call gemm() at the same time; process-wide, the most that was said counts.
+void expect_callers(int threads);
 
 // For the time of a comparison: OpenBLAS as it is used elsewhere, with threads of its own.
 class OwnThreads {

@@ -9,11 +9,11 @@
 namespace sluice::SLUICE_SIMD_NAMESPACE {
 namespace {
 
-// A group of A's rows and a panel of B share the first-level cache: 12 + 32 KiB with AVX-512, 6 + 16 with
-// AVX2.
+// A group of A's rows and a panel of B share the first-level cache: 12 + 32 KiB with AVX-512, where 48 KiB
+// are usual (some have 32: the panel then comes from the second), 6 + 16 with AVX2.
 constexpr int64_t kDepth = 256;
-// Blocks of either operand, a quarter of a MiB, stay in the second-level cache. The rows are 256, which is
-// what callers cut their products to, and then whole groups.
+// Blocks of either operand, a quarter of a MiB, stay in the second-level cache. The rows are the 256 that
+// callers cut their products to (ops/matmul.cpp), rounded up to whole groups of 12 and of 6.
 constexpr int64_t kColumns = 256;
 constexpr int64_t kBlockRows = 264;
 static_assert(kBlockRows % kRows == 0 && kColumns % kCols == 0);
@@ -108,8 +108,8 @@ void write_sums(const float* sums, const Part& part, MutableRows c) {
     });
 }
 
-// One block of sums. What is added to C is summed up first: that gives the bits of a product and a sum of its
-// own. So it is computed beside C, as are blocks at C's edges.
+// One block of sums. What is added to C is summed up first, beside C, as are blocks at C's edges. Up to
+// kDepth summands that gives the bits of a product and a sum of its own; more are added part by part.
 template <Output output, class A>
 void multiply_panel(const A a, const float* panel, const Part& part, MutableRows c, float* beside) {
   const ConstRows b{panel, kCols};
