@@ -214,6 +214,28 @@ TEST_F(RanksFailure, asked_to_stop_one_rank_stops_all_and_saves) {
   expect_nothing_left("run");
 }
 
+// Two programs in one job: the first trains, the other is given.
+TEST_F(RanksFailure, a_process_that_ends_before_the_others_begin_is_not_waited_for) {
+  Words arguments = rank_arguments(1, "run", {});
+  for (const char* word : {":", "-n", "1", SLUICE_PROGRAM, "--version"}) arguments.emplace_back(word);
+  const auto start = std::chrono::steady_clock::now();
+  const ProgramRun ended = run_program(*find_program("mpirun"), arguments, patient());
+  EXPECT_LT(Seconds(std::chrono::steady_clock::now() - start).count(), kEndsWithin) << ended.err;
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_NE(ended.err.find("not all of its 2 processes have begun"), std::string::npos) << ended.err;
+  EXPECT_FALSE(fs::exists(path("run")));
+}
+
+TEST_F(RanksFailure, a_command_line_that_is_wrong_for_one_rank_alone_is_told) {
+  Words arguments = rank_arguments(1, "run", {});
+  for (const char* word : {":", "-n", "1", SLUICE_PROGRAM, "train", "--badoption"})
+    arguments.emplace_back(word);
+  const ProgramRun ended = run_program(*find_program("mpirun"), arguments, patient());
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("error: rank 1: "), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("--badoption"), std::string::npos) << ended.err;
+}
+
 // mpirun hands this one on at once; of Ctrl-C its processes hear later, and have a second.
 TEST_F(RanksFailure, asked_to_stop_through_mpirun_all_stop_and_save) {
   std::future<ProgramRun> run = begin(3, "run", {"--set", "steps=100000"});

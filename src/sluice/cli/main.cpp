@@ -53,5 +53,11 @@ int main(int argc, char** argv) {
   std::set_terminate(on_terminate);
   sluice::watch_interrupts();
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the user's limit is an error with its name, not the end
-  return sluice::cli::run({argv + 1, argv + argc}, std::cout, std::cerr);
+  const int exit_code = sluice::cli::run({argv + 1, argv + argc}, std::cout, std::cerr);
+  if (exit_code == 0) return 0;
+  // Not by way of the libraries' own ends: where there is no memory, OpenBLAS waits for ever for threads that
+  // it began itself.
+  std::cout.flush();
+  std::cerr.flush();
+  std::_Exit(exit_code);
 }
