@@ -9,5 +9,4 @@ scripts/install-deps.sh --runtime
 scripts/build.sh release
 
 cd "$caller"
-"$root/build/release/sluice" demo "$@"
-echo "Look into the models in a browser: $root/build/release/sluice explore" >&2
+exec "$root/build/release/sluice" demo "$@" # names at its end the report and the command that opens the explorer

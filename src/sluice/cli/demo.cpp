@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
@@ -25,6 +27,17 @@ std::string free_name() {
   std::string name = "sluice-demo";
   for (int i = 2; fs::exists(name, error); ++i) name = fmt::format("sluice-demo-{}", i);
   return name;
+}
+
+// As it can be typed: with its path, unless the shell finds it by name.
+std::string own_name() {
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  const char* path = std::getenv("PATH");
+  std::istringstream places(path == nullptr ? "" : path);
+  for (std::string place; std::getline(places, place, ':');)
+    if (fs::equivalent(fs::path(place) / "sluice", own, error)) return "sluice";
+  return own.empty() ? "sluice" : own.string();
 }
 
 DemoResult demo(Engine& engine, const DemoRequest& request, const Session& session) {
@@ -58,6 +71,8 @@ void run(const DemoOptions& request, const Session& session) {
       "the report is in {0}/report.html (as text: report.txt), the curves in {0}/curves.svg, "
       "the figures in {0}/result.json",
       out);
+  session.log.info("look into the models in a browser: {} explore{}", own_name(),
+                   out == "sluice-demo" ? "" : " " + out);
 }
 
 Action declare_demo(Options& options) {

@@ -26,24 +26,39 @@ struct ExploreOptions {
   NonFiniteOption weights;
 };
 
-// What `sluice demo` leaves: the nursery's pair first, since the story begins with it.
-std::vector<fs::path> demo_models() {
+constexpr const char* kDemo = "sluice-demo";
+
+// What `sluice demo` leaves in its directory: the nursery's pair first, since the story begins with it.
+std::vector<fs::path> demo_models(const fs::path& demo) {
   std::vector<fs::path> found;
   std::error_code none;
   for (const char* name : {"nursery-baseline", "nursery-headwise", "baseline", "headwise", "elementwise"})
-    if (const fs::path path = fs::path("sluice-demo") / name; fs::exists(path, none)) found.push_back(path);
-  if (found.empty())
-    throw usage_error({.where = "explore",
-                       .what = "no model is given, and there are none of the demo in sluice-demo",
-                       .hint = "sluice demo makes them in a few minutes, or name a model directory"});
+    if (fs::exists(demo / name, none)) found.push_back(demo / name);
   return found;
 }
 
+// A demo's directory stands for the models in it.
+std::vector<fs::path> models_of(const std::vector<std::string>& named) {
+  std::vector<fs::path> models;
+  for (const std::string& name : named) {
+    std::error_code none;
+    const bool is_model = fs::exists(fs::path(name) / "config.json", none);
+    const std::vector<fs::path> inside = is_model ? std::vector<fs::path>() : demo_models(name);
+    if (inside.empty()) models.emplace_back(name);
+    models.insert(models.end(), inside.begin(), inside.end());
+  }
+  return models;
+}
+
 serve::ExplorerOptions explorer_options(const ExploreOptions& options, const Session& session) {
-  serve::ExplorerOptions result{.models = {options.models.begin(), options.models.end()},
-                                .token = options.token,
-                                .read_only = options.read_only};
-  if (result.models.empty()) result.models = demo_models();
+  serve::ExplorerOptions result{
+      .models = options.models.empty() ? demo_models(kDemo) : models_of(options.models),
+      .token = options.token,
+      .read_only = options.read_only};
+  if (result.models.empty())
+    throw usage_error({.where = "explore",
+                       .what = fmt::format("no model is given, and there are none of the demo in {}", kDemo),
+                       .hint = "sluice demo makes them in a few minutes, or name a model directory"});
   for (const fs::path& path : result.models) {
     std::error_code none;
     if (!fs::exists(path, none)) throw bad_input({.where = path.string(), .what = "no such model"});
@@ -86,10 +101,12 @@ void run(const ExploreOptions& options, const Session& session) {
 
 Action declare_explore(Options& options) {
   auto target = std::make_shared<ExploreOptions>();
-  options.arguments({.name = "MODEL",
-                     .value = "",
-                     .text = "Model directories, or runs' (default: those of the demo in sluice-demo)"},
-                    Presence::Optional, target->models);
+  options.arguments(
+      {.name = "MODEL",
+       .value = "",
+       .text = "Model directories, runs' or a demo's, which stands for all of its models (default: "
+               "sluice-demo)"},
+      Presence::Optional, target->models);
   options.integer({.name = "--port",
                    .value = "N",
                    .text = "Where to listen; 0 takes any that is free (default: 8080)",
