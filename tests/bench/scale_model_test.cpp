@@ -62,6 +62,9 @@ TEST(MeasureScale, takes_steps_on_1_2_and_3_ranks_in_every_order) {
     ASSERT_EQ(result.cases.size(), 18U) << "three groups, strong and weak, three orders";
     EXPECT_EQ(result.cases.back().ranks, 3);
     EXPECT_GT(result.cases.back().sent.bytes, result.parameters * 3.0);
+    for (const ScaleCase& each : result.cases) {
+      EXPECT_EQ(each.rank_tokens, each.weak ? 24 : 24 / each.ranks) << "a batch for all, or one on each";
+    }
     EXPECT_GT(result.link.bandwidth, 0);
     EXPECT_EQ(result.predictions.size(), 12U) << "three orders, on three networks and on the ranks at hand";
     EXPECT_NE(to_text(result).find("3 x 1"), std::string::npos);

@@ -46,6 +46,13 @@ TEST_F(Accessibility, views_are_tabs_that_arrows_move_between) {
       "the next tab, with focus");
 }
 
+TEST_F(Accessibility, a_view_is_named_by_its_tab_and_not_by_what_the_tab_counts) {
+  open_view("break&x=1_all_0_0_0_constant_0.5");
+  EXPECT_EQ(browser().run("return document.getElementById('view').getAttribute('aria-label')"), "Break it");
+  EXPECT_EQ(browser().run("return document.getElementById('tab-break').getAttribute('aria-label')"),
+            "Break it, 1 change on");
+}
+
 TEST_F(Accessibility, tab_reaches_the_prompt_the_tokens_and_the_maps) {
   open_view("attention");
   browser().run(

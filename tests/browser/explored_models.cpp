@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kLongestStart{120};
 // More layers than fit on a screen, so that something is out of sight; the nursery's tokens.
 void make_deep_model(const std::string& path, const std::string& config_path, const DeepShape& shape) {
   const nlohmann::json config = {{"model_type", "qwen3"},
-                                 {"vocab_size", 256},
+                                 {"vocab_size", 320},  // more than the tokenizer knows
                                  {"hidden_size", shape.heads * shape.channels},
                                  {"intermediate_size", 96},
                                  {"num_hidden_layers", shape.layers},

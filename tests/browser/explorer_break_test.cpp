@@ -208,6 +208,26 @@ TEST_F(ExplorerBreak, says_that_a_continuation_ends_at_once) {
   EXPECT_NE(tokens_said("as it is"), "");
 }
 
+TEST_F(ExplorerBreak, shows_what_it_does_to_each_of_two_models) {
+  open("m=headwise&b=deep&v=break&x=1_all_0_0_0_closed_0.5&t=" + kPrompt);
+  wait_for_effect();
+  browser().wait_until("document.getElementById('effects-beside')?.dataset.kl", "the effect on the second");
+  EXPECT_EQ(text_of("#effects h2"), "What it does to headwise");
+  EXPECT_EQ(text_of("#effects-beside h2"), "What it does to deep");
+  const json subject = {{"model", "deep"}, {"prompt", kPrompt}};
+  json changed = subject;
+  changed["interventions"] = {"attn.gate set=0"};
+  const double expected = ask("/api/v1/compare", {{"a", subject}, {"b", changed}})["difference"]["kl_mean"];
+  EXPECT_DOUBLE_EQ(
+      std::stod(
+          browser().run("return document.getElementById('effects-beside').dataset.kl").get<std::string>()),
+      expected);
+  open("m=headwise&b=baseline&v=break&x=1_all_0_0_0_closed_0.5&t=" + kPrompt);
+  wait_for_effect();
+  EXPECT_EQ(count("#effects-beside"), 0);
+  EXPECT_EQ(text_of("#gateless"), "baseline, beside it, has no gate: nothing is changed in it.");
+}
+
 // Figures that are late look so; once there are none, or new ones, nothing does, however the late question
 // ended.
 TEST_F(ExplorerBreak, is_not_busy_any_more_when_the_changes_are_switched_off) {

@@ -88,6 +88,31 @@ TEST_F(ExplorerCommands, eval_has_the_surprise_of_the_page) {
   EXPECT_NEAR(std::stod(text_of("#fact-surprise")), evaluated["nll"].get<double>(), 0.0006);
 }
 
+// The texts of the mean are the server's; who saves them has all that the command needs.
+TEST_F(ExplorerCommands, eval_has_the_mean_over_examples_of_the_page) {
+  open("m=headwise&x=1_all_0_0_0_mean_0.5&v=break&t=" + kPrompt);
+  browser().wait_until("document.getElementById('fact-surprise')", "the surprise");
+  const std::string examples = folder_.path("examples-headwise.jsonl"), data = folder_.path("prompt.txt");
+  EXPECT_EQ(text_of("#command"), "sluice eval " + kModelPath +
+                                     " --data prompt.txt --intervene \"attn.gate mean\" --calibration "
+                                     "examples-headwise.jsonl");
+  EXPECT_EQ(browser().run("return document.getElementById('save-examples').download"),
+            "examples-headwise.jsonl");
+  std::ofstream(examples)
+      << browser()
+             .run_async("return (await fetch(document.getElementById('save-examples').href)).text()")
+             .get<std::string>();
+  browser().run(
+      "document.addEventListener('sluice:saved', async ({detail}) => { window.prompt = await "
+      "detail.blob.text(); }, {once: true});");
+  browser().click("#save-prompt");
+  browser().wait_until("typeof window.prompt === 'string'", "the prompt as a file");
+  std::ofstream(data) << browser().run("return window.prompt").get<std::string>();
+  const json evaluated = printed(
+      {"eval", kModelPath, "--data", data, "--intervene", "attn.gate mean", "--calibration", examples});
+  EXPECT_NEAR(std::stod(text_of("#fact-surprise")), evaluated["nll"].get<double>(), 0.0006);
+}
+
 TEST_F(ExplorerCommands, generate_says_what_the_page_says) {
   const json generated = printed({"generate", kModelPath, "--prompt", kPrompt, "--intervene", kChangeInWords,
                                   "--temperature", "0.8", "--seed", "3", "--max-tokens", "12"});

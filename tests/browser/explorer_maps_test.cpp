@@ -178,6 +178,48 @@ TEST_F(ExplorerMaps, of_guesses_have_a_cell_for_every_layer_and_position) {
                        "guesses beside the pointer");
 }
 
+TEST_F(ExplorerMaps, of_guesses_say_which_tokens_they_are_of) {
+  open("m=deep&v=lens&t=" + std::string(100, 'a'));
+  browser().wait_until("document.querySelector('.lens td')", "guesses");
+  EXPECT_EQ(text_of("#lens .range").find("Tokens 36 to 99 of 100"), 0U) << text_of("#lens .range");
+  browser().open("about:blank");
+  open("m=deep&v=lens&t=" + kPrompt);
+  browser().wait_until("document.querySelectorAll('.lens td').length === 24 * 11", "guesses for all tokens");
+  EXPECT_EQ(count("#lens .range"), 0);
+}
+
+// One that cannot be drawn must not keep all others from being drawn.
+TEST_F(ExplorerMaps, are_drawn_also_behind_one_that_fails) {
+  open("m=headwise&t=" + kPrompt);
+  EXPECT_EQ(browser().run_async(R"(
+const {Grid} = await import('/explorer/grid.js');
+const map = {head: 0, low: 0, high: 1, rows: 2, columns: 2, values: Float32Array.of(1, 0, 0.5, 0.5), causal: true};
+const small = (kind, layer) => Promise.resolve(layer ? [map] : [{head: 0}]);
+const grid = new Grid({name: 'torn', note: '', model: {layers: 3, heads: 1}, pass: {has: () => undefined, small}});
+document.getElementById('view').replaceChildren(grid.element);
+await new Promise((resolve) => setTimeout(resolve, 500));
+grid.end();
+return [...grid.element.querySelectorAll('canvas')].map((canvas) => canvas.dataset.layer);)"),
+            (json{"1", "2"}));
+  browser().console_errors();  // the failure is one, and is meant
+}
+
+TEST_F(ExplorerMaps, of_gates_keep_nothing_of_another_head) {
+  expect_refused_requests();
+  open("m=deep&v=gates&l=3&t=" + kPrompt);
+  browser().wait_until("document.getElementById('fact-gate')", "figures of the layer");
+  browser().run(R"(
+const real = window.fetch;
+window.fetch = (path, options) => String(options?.body).includes('"channels"')
+  ? new Promise((resolve) => (window.refuse = () => resolve(new Response('{"error": {"message": "no memory"}}', {status: 500})))) : real(path, options);)");
+  browser().click("[aria-label='Next head']");
+  browser().wait_until("window.refuse && !document.getElementById('fact-gate')", "no figures of all heads");
+  EXPECT_EQ(count(".view .chart svg"), 0);
+  browser().run("window.refuse()");
+  browser().wait_until("document.querySelector('.view .trouble')?.textContent.includes('no memory')",
+                       "what went wrong");
+}
+
 TEST_F(ExplorerMaps, of_two_models_move_together) {
   open("m=headwise&b=baseline&c=received&t=" + kPrompt);
   browser().wait_until(

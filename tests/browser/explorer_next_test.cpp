@@ -71,6 +71,38 @@ TEST_F(ExplorerNext, tells_tokens_without_a_text_apart_by_their_numbers) {
             (nlohmann::json{"a", "#300"}));
 }
 
+// The random model has 64 tokens more than its tokenizer.
+TEST_F(ExplorerNext, shows_tokens_without_a_text_by_their_numbers_while_they_come_and_after) {
+  open("m=deep&v=next&T=2&S=1&L=24&t=" + kPrompt);
+  browser().click("#generate");
+  browser().wait_until(
+      "document.querySelectorAll('#said button').length === 24 && "
+      "document.getElementById('generate').textContent === 'Generate' && location.hash.includes('g=')",
+      "a continuation");
+  const json shown = browser().run(
+      "const ids = new URLSearchParams(location.hash.slice(1)).get('g')?.split('.').map(Number) ?? [];"
+      "return ids.map((id, i) => [id, document.querySelector(`#said [data-step='${i}']`).textContent]);");
+  int unknown = 0;
+  for (const json& token : shown) {
+    if (token[0] < 256) continue;
+    ++unknown;
+    EXPECT_EQ(token[1], "#" + std::to_string(token[0].get<int>()));
+  }
+  EXPECT_GT(unknown, 0) << "take another seed";
+}
+
+TEST_F(ExplorerNext, writes_back_the_numbers_that_are_used) {
+  open("m=headwise&v=next&t=" + kPrompt);
+  browser().wait_until("document.getElementById('length')", "the fields");
+  for (const auto& [field, typed, used] :
+       {std::tuple{"length", "9999", "512"}, {"topK", "-3", "0"}, {"seed", "1.7", "1"}}) {
+    EXPECT_EQ(browser().run("const field = document.getElementById(arguments[0]); field.value = arguments[1];"
+                            "field.dispatchEvent(new Event('change')); return field.value;",
+                            {field, typed}),
+              used);
+  }
+}
+
 TEST_F(ExplorerNext, gives_a_continuation_up_when_the_prompt_is_another) {
   open("m=deep&v=next&L=512&t=" + kPrompt);
   browser().click("#generate");

@@ -149,6 +149,20 @@ TEST_F(ExplorerState, exports_views_as_svg_png_and_csv) {
     EXPECT_GT(saved(file)["size"].get<int>(), 100) << file;
 }
 
+TEST_F(ExplorerState, exports_all_that_is_known_of_a_token_whatever_its_colour) {
+  open("m=headwise&l=1&h=0&c=surprise&t=" + kPrompt);
+  const std::string csv = saved("tokens.csv")["start"];
+  EXPECT_EQ(csv.substr(0, csv.find('\n')),
+            "model,changes,position,id,token,surprise,layer,head,gate,attention_received,attention_given,"
+            "given_by");
+  const json row = browser().run("return arguments[0].split('\\n')[5].split(',')", {csv});
+  ASSERT_EQ(row.size(), 12U) << csv;
+  EXPECT_EQ(row[6], "1");
+  EXPECT_EQ(row[7], "0");
+  for (const size_t column : {8U, 9U, 10U}) EXPECT_NE(row[column], "") << column;
+  EXPECT_EQ(saved("grid.csv")["name"], "sluice-heads.csv") << "not the maps, but a line for each head";
+}
+
 TEST_F(ExplorerState, exports_every_other_view) {
   struct View {
     const char *fragment, *name, *ready;

@@ -142,6 +142,69 @@ TEST_F(ExplorerTokens, that_are_too_many_are_refused_with_a_word) {
       "tokens again");
 }
 
+TEST_F(ExplorerTokens, tell_anew_where_a_token_looks_when_it_is_locked) {
+  open("m=headwise&l=1&h=1&t=" + kPrompt);
+  browser().hover("[data-token='4']");
+  browser().wait_until("document.getElementById('tip').textContent.includes('attention from 10:')",
+                       "where the last token looks");
+  browser().click("[data-token='4']");
+  browser().wait_until("document.getElementById('tip').textContent.includes('attention from 4:')",
+                       "where the locked token looks");
+  browser().click("[data-token='6']", true);
+  browser().click("#strip-tools [data-value='given']");
+  browser().wait_until(
+      "document.getElementById('strip-note').textContent.includes('tokens 4 and 6 look, on average')",
+      "whose eyes these are");
+}
+
+TEST_F(ExplorerTokens, leave_digits_to_the_views_unless_something_is_typed) {
+  open("m=headwise&t=" + kPrompt);
+  const auto expect_view = [&](const char* digit, const std::string& view) {
+    browser().press(digit);
+    browser().wait_until("document.getElementById('view').dataset.view === '" + view + "'", view);
+  };
+  browser().click("#tab-attention");
+  expect_view("2", "gates");
+  browser().click("#first");
+  expect_view("4", "next");
+  browser().run("document.getElementById('scale').focus()");
+  expect_view("1", "attention");
+  browser().click("#tab-next");
+  browser().wait_until("document.getElementById('seed')", "a field for a number");
+  browser().run("document.getElementById('seed').focus()");
+  browser().press("2");
+  EXPECT_EQ(browser().run("return document.getElementById('view').dataset.view"), "next");
+}
+
+TEST_F(ExplorerTokens, stay_with_their_head_when_arrows_move_between_tabs) {
+  open("m=headwise&l=1&h=0&t=" + kPrompt);
+  browser().run("document.getElementById('tab-attention').focus()");
+  browser().press(keys::kRight);
+  browser().wait_until("document.getElementById('view').dataset.view === 'gates'", "the next tab");
+  EXPECT_EQ(text_of("#at-head"), "head 0");
+}
+
+TEST_F(ExplorerTokens, say_why_they_have_no_colour) {
+  open("m=headwise&b=baseline&c=gate&t=" + kPrompt);
+  EXPECT_NE(text_of("#strip-note").find("baseline has no gate, so its tokens have no colour"),
+            std::string::npos);
+}
+
+TEST_F(ExplorerTokens, wait_in_the_queue_for_a_time_that_is_told) {
+  open("m=headwise&t=" + kPrompt);
+  browser().run(R"(
+const real = window.fetch;
+window.fetch = (path, options) => {
+  if (String(path).includes('/queue')) return Promise.resolve(new Response(JSON.stringify({waiting: 1,
+    running: {kind: 'completion', model: 'deep', yours: false, seconds: 3, done: 5, total: 20}, yours: [{kind: 'view', place: 1, waited_s: 1, expected_s: 8.2}]})));
+  return String(path).includes('/view') ? new Promise((resolve) => setTimeout(() => resolve(real(path, options)), 1500)) : real(path, options);
+};)");
+  browser().type("#prompt", "^xyz");
+  browser().wait_until("document.getElementById('status').textContent === 'waiting, place 1, about 9 s'",
+                       "place and time");
+  browser().wait_until("document.querySelectorAll('.strip button').length === 4", "the tokens");
+}
+
 // The largest value that tokens show, from the n-th on, as the legend writes it.
 constexpr const char* kLargestShown = R"(
 return Math.max(...[...document.querySelectorAll('.strip')].flatMap((strip) => [...strip.children].slice(arguments[0])

@@ -44,6 +44,8 @@ TEST_F(ReadOnly, offers_no_changes_and_no_continuations) {
   EXPECT_EQ(count("#add-change"), 0);
   EXPECT_EQ(count("#effects"), 0);
   EXPECT_EQ(count("#beside option[value='=']"), 0);
+  // Nor does it ask for one behind the reader's back: a refusal would be on the console.
+  browser().run_async("await new Promise((resolve) => setTimeout(resolve, 800)); return 0;");
   open_at("m=headwise&v=next");
   browser().wait_until("document.querySelector('#next-tables tbody tr')", "the table");
   EXPECT_EQ(count("#generate"), 0);

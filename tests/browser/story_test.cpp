@@ -1,4 +1,6 @@
 // The story: eight chapters, each with something to do, and numbers that the server has computed.
+#include <cmath>
+
 #include "tests/browser/explorer_page.h"
 
 namespace sluice::test {
@@ -129,6 +131,110 @@ TEST_F(Story, says_at_the_end_what_a_sink_is_and_who_has_one) {
   };
   EXPECT_NE(said.find("baseline gives its first token " + one_digit(plain)), std::string::npos) << said;
   EXPECT_NE(said.find("which has a gate, " + one_digit(gated)), std::string::npos) << said;
+}
+
+TEST_F(Story, offers_a_part_only_to_models_that_can_play_it) {
+  open_story();
+  const auto offered = [&](const char* part) {
+    return browser().run(
+        "return [...document.querySelectorAll(`[data-part=${arguments[0]}] option`)].map("
+        "(option) => option.value)",
+        {part});
+  };
+  EXPECT_EQ(offered("plain"), json({"baseline"}));
+  EXPECT_EQ(offered("gated"), json({"headwise", "deep"}));
+  EXPECT_EQ(offered("proseGated"), json({"deep"}));
+  EXPECT_EQ(offered("prosePlain"), json::array());
+  EXPECT_NE(text_of("[data-part='prosePlain']").find("No such model is loaded"), std::string::npos);
+}
+
+TEST_F(Story, says_what_went_wrong_and_computes_no_longer) {
+  const json script = browser().devtools("Page.addScriptToEvaluateOnNewDocument", {{"source", R"(
+const real = window.fetch;
+window.fetch = (path, options) => String(path).includes('/compare') ? Promise.resolve(new Response('{"error": {"message": "no such gate"}}', {status: 400})) : real(path, options);)"}});
+  browser().resize(1280, 9000);
+  browser().open(address("/story"));
+  browser().wait_until("document.querySelector(\"#break[data-state='failed']\")", "a chapter that failed");
+  EXPECT_NE(text_of("#break .trouble").find("no such gate"), std::string::npos);
+  EXPECT_EQ(text_of("#break").find("computing"), std::string::npos);
+  browser().devtools("Page.removeScriptToEvaluateOnNewDocument", script);
+}
+
+// As the page shows it, in percent.
+TEST_F(Story, compares_the_first_tokens_share_with_an_equal_one) {
+  open_story();
+  const auto share = [&](const char* name) {
+    return std::stod(text_of(std::string("#spotlight [data-computed='") + name + "']"));
+  };
+  const bool less = share("idle") < share("uniform");
+  const std::string said = found("spotlight");
+  EXPECT_EQ(said.find("where this head leaves its light") != std::string::npos, !less) << said;
+  EXPECT_EQ(said.find("less than its equal share") != std::string::npos, less) << said;
+  const json words = browser().run_async(R"(
+const {restWords} = await import('/story/looking.js');
+return [restWords({idle: 0.055, busy: 0.001, uniform: 0.074}), restWords({idle: 0.3, busy: 0.1, uniform: 0.074}), restWords({idle: 0.1, busy: 0.3, uniform: 0.074})];)");
+  EXPECT_NE(words[0].get<std::string>().find("less than its equal share, though more than at work"),
+            std::string::npos)
+      << words;
+  EXPECT_NE(words[1].get<std::string>().find("leaves its light when nobody needs it"), std::string::npos);
+  EXPECT_NE(words[2].get<std::string>().find("the other way round"), std::string::npos);
+}
+
+TEST_F(Story, says_of_a_headwise_gate_what_it_does_to_the_map) {
+  open_story();
+  EXPECT_NE(text_of("#dimmer").find("one number for each head and token"), std::string::npos);
+  EXPECT_EQ(text_of("#dimmer").find("no longer melt"), std::string::npos);
+  EXPECT_NE(text_of("#paint").find("a number for each channel"), std::string::npos) << "of the random model";
+}
+
+TEST_F(Story, leads_to_the_head_and_the_text_that_it_shows) {
+  open_story();
+  const json link = browser().run(
+      "return Object.fromEntries(new URLSearchParams(document.querySelector('#pair .more "
+      "a').hash.slice(1)))");
+  EXPECT_EQ(link["m"], "headwise");
+  EXPECT_EQ(link["b"], "baseline");
+  EXPECT_EQ(link["t"].get<std::string>().substr(0, 1), "^");
+  EXPECT_NE(
+      found("pair").find("layer " + link["l"].get<std::string>() + ", head " + link["h"].get<std::string>()),
+      std::string::npos);
+}
+
+TEST_F(Story, says_how_much_of_what_it_knew_a_broken_model_has_lost) {
+  open_story();
+  const json subject = {{"model", "headwise"}, {"prompt", text_read("break")}};
+  json changed = subject;
+  changed["interventions"] = {"attn.gate set=1"};
+  const json compared = ask("/api/v1/compare", {{"a", subject}, {"b", changed}});
+  const double before = compared["a"]["nll"],
+               lost = compared["difference"]["nll"].get<double>() / (std::log(256) - before);
+  const std::string said = found("break");
+  EXPECT_EQ(said.find("wrecks it") != std::string::npos, lost > 0.5) << lost << ": " << said;
+  const double moved = compared["difference"]["sink"];
+  EXPECT_NE(said.find(std::abs(moved) < 0.02 ? "hardly moves"
+                      : moved > 0            ? "More light"
+                                             : "Less light"),
+            std::string::npos)
+      << moved << ": " << said;
+}
+
+TEST_F(Story, reads_nothing_from_an_empty_box_and_says_what_it_leaves_out) {
+  open_story();
+  const auto write = [&](const std::string& text) {
+    browser().run(
+        "const box = document.querySelector('#attention input'); box.value = arguments[0]; "
+        "box.dispatchEvent(new Event('input'));",
+        {text});
+  };
+  write("");
+  browser().wait_until("document.querySelector('#attention .found').textContent.includes('nothing to read')",
+                       "that there is nothing");
+  EXPECT_EQ(count("#attention .strip button"), 0);
+  write(std::string(301, 'a'));
+  browser().wait_until(
+      "document.querySelector('#attention .found').textContent.includes('Only the first 300 characters')",
+      "what is left out");
+  EXPECT_EQ(count("#attention .strip button"), 300);
 }
 
 TEST_F(Story, fits_a_narrow_screen) {

@@ -105,6 +105,20 @@ TEST_F(Completions, tell_the_chances_of_the_prompt_and_of_new_tokens) {
   EXPECT_EQ(complete({{"echo", true}, {"max_tokens", 0}}).json()["choices"][0]["text"], "^abc");
 }
 
+TEST_F(Completions, tell_the_chance_of_a_token_that_was_not_likely) {
+  // So hot that the likeliest token is hardly ever taken.
+  const json choice =
+      complete({{"temperature", 5}, {"seed", 3}, {"max_tokens", 20}, {"logprobs", 1}}).json()["choices"][0];
+  const json& logprobs = choice["logprobs"];
+  size_t unlikely = 0;
+  for (size_t i = 0; i < logprobs["tokens"].size(); ++i) {
+    const json& top = logprobs["top_logprobs"][i];
+    unlikely += top.size() == 2 ? 1 : 0;
+    EXPECT_EQ(top[logprobs["tokens"][i].get<std::string>()], logprobs["token_logprobs"][i]) << i;
+  }
+  EXPECT_GT(unlikely, 0U);
+}
+
 TEST_F(Completions, take_no_more_than_the_page_may_ask_for) {
   const auto blamed = [](const json& changes) {
     const ClientResponse response = complete(changes);

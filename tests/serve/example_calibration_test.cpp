@@ -9,8 +9,9 @@ namespace {
 
 class ExampleMeans : public testing::Test {
  protected:
-  std::vector<Intervention> calibrated(const std::vector<std::string>& changes) {
-    return calibrated_on_examples(shelved_, model_, parse_interventions(changes, model_.config()), {});
+  std::vector<Intervention> calibrated(const std::vector<std::string>& changes, int64_t prompt_tokens = 48) {
+    return calibrated_on_examples(shelved_, model_,
+                                  {parse_interventions(changes, model_.config()), prompt_tokens}, {});
   }
 
   Engine engine_{{.threads = 1}};
@@ -37,6 +38,15 @@ TEST_F(ExampleMeans, are_the_same_when_they_were_forgotten_meanwhile) {
   const TapName name{1, GatePosition::G1->tap};
   for (int64_t head = 0; head < 2; ++head)
     EXPECT_EQ(again[0].calibration->find(name)->mean(head), kept[0].calibration->find(name)->mean(head));
+}
+
+// One who changes a text of that length by `sluice eval` gets the same.
+TEST_F(ExampleMeans, are_of_sequences_as_long_as_the_prompt) {
+  const std::vector<Intervention> shorter = calibrated({"attn.gate mean"}, 11);
+  EXPECT_EQ(shorter[0].calibration->sequences(), 16);
+  EXPECT_EQ(shorter[0].calibration->tokens(), 16 * 10) << "the last token of each is not fed";
+  EXPECT_EQ(calibrated({"attn.gate mean"}, 128)[0].calibration->tokens(), 15 * 127);
+  EXPECT_EQ(calibrated({"attn.gate mean"}, 11)[0].calibration, shorter[0].calibration);
 }
 
 TEST_F(ExampleMeans, are_left_alone_where_nobody_needs_them) {

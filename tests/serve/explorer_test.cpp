@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 
 #include "sluice/analysis/logit_lens.h"
 #include "sluice/eval/evaluate.h"
 #include "sluice/io/f16.h"
 #include "sluice/probe/generate_text.h"
 #include "sluice/probe/trace.h"
+#include "tests/base/temporary_directory.h"
 #include "tests/serve/running_server.h"
 
 namespace sluice::serve {
@@ -191,6 +193,44 @@ TEST_F(ExplorerApi, finds_a_prompt_as_likely_as_an_evaluation_does) {
   }
 }
 
+TEST_F(ExplorerApi, has_examples_whose_means_an_evaluation_finds_too) {
+  const ClientResponse examples = explorer_->client().get("/api/v1/examples?model=headwise");
+  ASSERT_EQ(examples.status, 200);
+  EXPECT_EQ(explorer_->client().get("/api/v1/examples").status, 400);
+  EXPECT_EQ(explorer_->client().get("/api/v1/examples?model=nobody").status, 404);
+  const TemporaryDirectory folder;
+  const std::string file = (folder.path() / "examples.jsonl").string();
+  std::ofstream(file) << examples.body;
+  Engine engine({.threads = 1});
+  for (const char* change : {"attn.gate mean", "layers.1.attn.gate mean heads=0"}) {
+    const ModelEvaluationRequest request{.model = nursery_model("headwise"),
+                                         .source = std::string(kPrompt),
+                                         .interventions = {change},
+                                         .calibration = {file}};
+    EXPECT_NEAR(answer("view", subject("headwise", {change}))["nll"],
+                evaluate_model(engine, request).perplexity.nll, 1e-5)
+        << change;
+  }
+}
+
+TEST_F(ExplorerApi, counts_the_tokens_of_a_continuation_in_the_queue) {
+  json body = subject();
+  body.update({{"max_tokens", 1024}, {"temperature", 1}});
+  HttpClient talking = explorer_->client();
+  const std::string text = body.dump();
+  talking.send("POST /api/v1/generate HTTP/1.1\r\nHost: localhost:" + std::to_string(explorer_->port()) +
+               "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(text.size()) +
+               "\r\n\r\n" + text);
+  bool counted = false;
+  HttpClient asking = explorer_->client();
+  for (int i = 0; i < 2000 && !counted; ++i) {
+    const json running = asking.get("/api/v1/queue").json()["running"];
+    counted = running.is_object() && running["kind"] == "generate" && running["done"] > 0 &&
+              running["total"] == 1024;
+  }
+  EXPECT_TRUE(counted);
+}
+
 TEST_F(ExplorerApi, generates_what_the_library_generates) {
   const Reference reference("headwise");
   TextGenerationRequest request{.prompt = reference.model.encode(kPrompt)};
@@ -215,6 +255,7 @@ TEST_F(ExplorerApi, generates_what_the_library_generates) {
   EXPECT_EQ(done["text"], *expected.text);
   EXPECT_EQ(tokens.size(), expected.ids.size());
   EXPECT_EQ(tokens[0]["top"].size(), 3U);
+  EXPECT_EQ(tokens[0]["token"], tokens[0]["text"]);
   // The first token is chosen from what the view's table says.
   json next = subject("headwise", {kClosed});
   next["count"] = 200;

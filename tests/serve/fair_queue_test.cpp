@@ -96,6 +96,42 @@ TEST(FairQueue, tells_a_computation_that_runs_to_stop) {
   EXPECT_FALSE(queue.status().running);
 }
 
+TEST(FairQueue, expects_a_wait_by_what_the_running_computation_has_counted) {
+  FairQueue queue;
+  std::vector<std::string> order;
+  const auto expected = [&] { return queue.status().waiting.front().expected_s; };
+  queue.push({.client = {.peer = "a"}, .kind = "generate", .model = "m", .run = [&](const Turn& turn) {
+                queue.push(noting(order, "b", "view"));
+                EXPECT_FALSE(expected()) << "nothing is known yet";
+                turn.control.report("layers", 1, 2);  // of loading, which does not count
+                std::this_thread::sleep_for(30ms);
+                turn.control.report("tokens", 0, 100);
+                std::this_thread::sleep_for(20ms);
+                turn.control.report("tokens", 2, 100);
+                ASSERT_TRUE(expected());
+                EXPECT_GE(*expected(), 0.02 * 98 / 2);
+                EXPECT_LT(*expected(), 0.05 * 98 / 2) << "of the tokens alone";
+              }});
+  queue.run_next(0ms);
+  ASSERT_TRUE(expected());
+  EXPECT_EQ(*expected(), 0.0) << "nothing runs";
+}
+
+TEST(FairQueue, expects_of_each_kind_what_it_usually_takes) {
+  FairQueue queue;
+  std::vector<std::string> order;
+  queue.push({.client = {.peer = "a"}, .kind = "slow", .model = "m", .run = [](const Turn&) {
+                std::this_thread::sleep_for(50ms);
+              }});
+  queue.push({.client = {.peer = "a"}, .kind = "fast", .model = "m", .run = [](const Turn&) {}});
+  while (queue.run_next(0ms)) {
+  }
+  for (const char* kind : {"slow", "fast", "last"}) queue.push(noting(order, "a", kind));
+  const std::vector<WaitingWork> waiting = queue.status().waiting;
+  EXPECT_GE(*waiting[1].expected_s, 0.05) << "behind the slow one";
+  EXPECT_LT(*waiting[2].expected_s - *waiting[1].expected_s, 0.025) << "behind the fast one, too";
+}
+
 TEST(FairQueue, stops_a_computation_that_takes_too_long) {
   FairQueue queue({.seconds = 0});
   bool cancelled = false;

@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/data/random_batch.h"
-#include "sluice/train/training.h"
+#include "sluice/train/training_plan.h"
+#include "sluice/train/training_ranks.h"
 #include "tests/dist/thread_ranks.h"
 #include "tests/train/runs.h"
 
@@ -373,9 +374,12 @@ TEST_F(RankRuns, are_refused_if_there_is_not_enough_for_every_rank) {
   config.pass_tokens = 64;
   EXPECT_EQ(
       refusal_of([&] { train_on("run", config, {.ranks = 3}); }),
-      "2 3 ranks: a step has 2 passes (--set pass_tokens=16 gives it 8; --reduce fast shares out sequences)");
-  EXPECT_EQ(refusal_of([&] { train_on("run", config, {.ranks = 9, .order = ReduceOrder::Fast}); }),
-            "2 9 ranks: a step has 8 sequences (a larger batch_tokens, or at most 8 ranks)");
+      "2 3 ranks: a step has 2 passes, and every rank takes one at least (--set pass_tokens=32 gives it 4; "
+      "--reduce fast shares out sequences)");
+  EXPECT_EQ(
+      refusal_of([&] { train_on("run", config, {.ranks = 9, .order = ReduceOrder::Fast}); }),
+      "2 9 ranks: a step has 8 sequences, and every rank takes one at least (a larger batch_tokens, or at "
+      "most 8 ranks)");
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "run"));
   EXPECT_EQ(train_on("run", config, {.ranks = 3, .order = ReduceOrder::Fast}), RunEnd::Finished);
 }
@@ -402,7 +406,77 @@ TEST_F(RankRuns, with_other_data_or_another_configuration_on_one_rank_are_refuse
               job.shards.push_back(job.shards.front());
             }).find("3 rank 1: its data is not that of rank 0: expected 2"),
             std::string::npos);
+  EXPECT_NE(with([](TrainingJob& job) {
+              job.tokenizer = "bytes";
+            }).find("3 rank 1: its --tokenizer is not that of rank 0: expected none, got "),
+            std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(directory_.path() / "run"));
+}
+
+TEST_F(RankRuns, refuse_to_spread_experts_that_cannot_be_spread) {
+  const auto spread_on = [&](int count, const RunConfig& config, ReduceOrder order) {
+    return refusal_of([&] {
+      test::on_ranks(count, [&](Ranks& ranks) {
+        const TrainerRanks spread{.ranks = ranks, .order = order, .experts = ExpertPlacement::Spread};
+        check_ranks(Engine({.threads = 1}), {.config = config, .shards = {}, .out = "run", .ranks = spread});
+      });
+    });
+  };
+  RunConfig config = shared_run();
+  for (const int ranks : {1, 2}) {
+    EXPECT_EQ(spread_on(ranks, config, ReduceOrder::Exact), "2 --experts spread: the model has no experts");
+  }
+  config.model = small_experts(GateLayout::None);
+  EXPECT_EQ(spread_on(4, config, ReduceOrder::Exact), "");
+  EXPECT_EQ(spread_on(7, config, ReduceOrder::Exact),
+            "2 7 ranks: --experts spread gives each rank experts of its own, and there are 6 (--experts "
+            "everywhere gives all of them to every rank)");
+  EXPECT_EQ(
+      spread_on(3, config, ReduceOrder::Fast),
+      "2 3 ranks: --experts spread needs as many sequences on every rank, and a step has 8 (the sequences "
+      "of a batch must be a multiple of 3; with --experts everywhere ranks may have more or fewer than "
+      "others)");
+  config.batch_tokens = config.sequence * 12;
+  config.pass_tokens = config.sequence * 3;
+  EXPECT_EQ(spread_on(3, config, ReduceOrder::Exact),
+            "2 3 ranks: --experts spread needs as many passes on every rank, and a step has 4 (--set "
+            "pass_tokens=64 gives it 3; with --experts everywhere ranks may have more or fewer than others)");
+}
+
+TEST_F(RankRuns, are_planned_for_each_rank) {
+  for (const ExpertPlacement placement : {ExpertPlacement::Everywhere, ExpertPlacement::Spread}) {
+    RunConfig config = shared_run();
+    config.model = small_experts(GateLayout::None);
+    Engine own({.threads = 1});
+    const TrainingPlan alone = plan_training(own, config);
+    EXPECT_EQ(alone.passes, 8);
+    EXPECT_EQ(alone.state_bytes, 16 * alone.parameters);
+    EXPECT_EQ(alone.kept_sums, 3);
+    test::on_ranks(2, [&](Ranks& ranks) {
+      Engine engine({.threads = 1});
+      const TrainerRanks two{.ranks = ranks, .experts = placement};
+      const TrainingPlan plan = plan_training(engine, config, {}, two);
+      EXPECT_EQ(plan.ranks, 2);
+      EXPECT_EQ(plan.ranks_here, 2);
+      EXPECT_EQ(plan.passes, 4);
+      EXPECT_EQ(plan.kept_sums, 2);
+      ASSERT_TRUE(plan.trial);
+      EXPECT_LT(plan.trial->memory_bytes, alone.trial->memory_bytes);
+      if (placement == ExpertPlacement::Everywhere) {
+        EXPECT_EQ(plan.state_bytes, 12 * plan.parameters) << "half of the moments";
+      } else {
+        EXPECT_LT(plan.state_bytes, 12 * plan.parameters) << "and half of the experts' gradients";
+      }
+      const TrainingPlan fast =
+          plan_training(engine, config, {}, {.ranks = ranks, .order = ReduceOrder::Fast});
+      EXPECT_EQ(fast.kept_bytes, 0);
+      if (!ranks.is_first()) return;
+      EXPECT_NE(to_text(plan).find("ranks        2, each with at most 4 passes of 16 tokens a step"),
+                std::string::npos)
+          << to_text(plan);
+      EXPECT_EQ(to_json(plan)["passes_per_rank"], 4);
+    });
+  }
 }
 
 }  // namespace

@@ -124,5 +124,37 @@ TEST_F(TrainingJobs, can_be_planned_and_the_plan_cancelled) {
                ErrorKind::Interrupted, "interrupted");
 }
 
+// The pool of a run that is over has what the run took at the most.
+TEST_F(TrainingJobs, take_the_memory_that_was_planned) {
+  for (const ReduceOrder order : {ReduceOrder::Exact, ReduceOrder::Fast}) {
+    for (const int64_t passes : {1, 2, 8, 16}) {
+      TrainingJob job = this->job(fmt::format("{}-{}", name_of(order), passes));
+      job.config.batch_tokens = job.config.sequence * 16;
+      job.config.pass_tokens = job.config.batch_tokens / passes;
+      job.config.validation.share = 0;
+      job.config.trainer.schedule.steps = 2;
+      job.ranks.order = order;
+      Engine planning({.threads = 1}), running({.threads = 1});
+      const TrainingPlan plan = plan_training(planning, job.config, {}, job.ranks);
+      run_training(running, job);
+      const auto taken = static_cast<double>(running.pool().stats().reserved);
+      EXPECT_NEAR(static_cast<double>(plan.trial->memory_bytes) / taken, 1, 0.1)
+          << name_of(order) << ", " << passes << " passes";
+    }
+  }
+}
+
+TEST_F(TrainingJobs, keep_a_sum_of_gradients_for_each_doubling_of_the_passes) {
+  RunConfig config = small_run();
+  config.batch_tokens = config.sequence * 16;
+  config.pass_tokens = config.sequence;
+  const TrainingPlan exact = plan_training(engine_, config);
+  EXPECT_EQ(exact.kept_sums, 4);
+  EXPECT_EQ(exact.kept_bytes, 4 * 4 * exact.parameters);
+  const TrainingPlan fast = plan_training(engine_, config, {}, {.order = ReduceOrder::Fast});
+  EXPECT_EQ(fast.kept_bytes, 0);
+  EXPECT_GT(exact.trial->memory_bytes, fast.trial->memory_bytes + 3 * 4 * fast.parameters);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -16,7 +16,7 @@ let grids = [];
 let larges = [];
 let parts = {};
 
-const gridView = {name: 'grid', title: 'the small maps', drawing: gridDrawing, table: gridTable};
+const gridView = {name: 'grid', title: 'the small maps', drawing: gridDrawing, tableName: 'heads', tableTitle: 'a line of figures for each head', table: gridTable};
 
 const largeView = {
   name: 'attention', title: 'the attention map',
@@ -57,11 +57,11 @@ function factsOf(pane) {
   const layer = view.layers[state.layer];
   if (!layer?.attention) return element('p', {class: 'note'}, 'This layer has no attention.');
   const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
-  const of = (list) => (state.head < 0 ? mean(list) : list[state.head]);
+  const chosen = (list) => (state.head < 0 ? mean(list) : list[state.head]);
   return facts([
-    ['On the first token', percent(of(layer.attention.sink)), `uniform attention: ${percent(view.sink.floor)}`, 'fact-sink'],
+    ['On the first token', percent(chosen(layer.attention.sink)), `uniform attention: ${percent(view.sink.floor)}`, 'fact-sink'],
     ['All layers', percent(view.sink.mean), `uniform attention: ${percent(view.sink.floor)}`],
-    ['Entropy', number(of(layer.attention.entropy), 2), 'nats; 0: a single token'],
+    ['Entropy', number(chosen(layer.attention.entropy), 2), 'nats; 0: a single token'],
     ['Largest activation', number(layer.activation.largest, 1), `after layer ${state.layer}, at token ${layer.activation.position} “${visible(pane.pass.tokens[layer.activation.position] ?? '')}”`],
   ]);
 }
@@ -75,7 +75,7 @@ export function build() {
   const gridCard = element('section', {class: 'card', 'aria-label': 'Small maps'},
     element('div', {class: 'head'}, element('h2', {}, 'Layers × heads'), parts.kind, exportButtons(gridView)),
     inPanes(panes, (pane) => grids[panes.indexOf(pane)].element),
-    element('p', {class: 'note'}, 'A row is a layer, a column a head. Arrow keys walk; press one to see it large.'));
+    element('p', {class: 'note'}, 'A row is a layer, a column a head. Arrow keys walk; press one to see it large. CSV has a line for each head: sink, entropy, mean gate; the values of a map are in the CSV of the large one.'));
   const largeCard = element('section', {class: 'card', 'aria-label': 'Large map'},
     element('div', {class: 'head'}, parts.title, exportButtons(largeView)),
     inPanes(panes, (pane) => [larges[panes.indexOf(pane)].element, parts.facts[panes.indexOf(pane)]]),

@@ -1,12 +1,14 @@
 // The view "Break it": a list of changes of gates that can be switched on and off, and beside it what they do.
 import {choice, element, find, paced, replace} from '../shared/dom.js';
 import {fresh, interventionOf, kindNames, misfit, overridden, scopeNames} from '../shared/changes.js';
+import {commandFor} from './command.js';
 import {Effects} from './effects.js';
 import {kReadOnly, mainModel, mainPane, session} from './session.js';
 import {change, state} from './state.js';
 
-let effects = null;
+let effects = []; // of every model whose gates are changed
 let list = null;
+let command = null;
 
 // While a slider moves the state follows at this pace, in milliseconds: fast enough to look live, slow enough for the server.
 const kSliderPace = 60;
@@ -28,7 +30,10 @@ function placeControls(one, index) {
   if (one.scope === 'position') {
     const count = mainPane()?.pass.count ?? 1;
     controls.push(element('input', {type: 'number', min: 0, max: count - 1, value: one.position, 'aria-label': 'Position of the token',
-      onchange: (event) => write(index, {position: Math.min(count - 1, Math.max(0, Math.trunc(Number(event.target.value) || 0)))})}));
+      onchange: ({target}) => {
+        target.value = Math.min(count - 1, Math.max(0, Math.trunc(Number(target.value) || 0))); // what is used
+        write(index, {position: Number(target.value)});
+      }}));
   }
   return controls;
 }
@@ -92,20 +97,35 @@ function drawList() {
       state.locked.length ? element('button', {type: 'button', onclick: () => add({...fresh(0, -1), scope: 'position', position: state.locked[0]})}, `+ token ${state.locked[0]}`) : null));
 }
 
+const drawCommand = () => replace(command, session.readOnly || !mainModel()?.gate ? null : commandFor(mainModel(), mainPane()?.pass));
+
 // Whether the list shows the state already, but for the amounts that a slider is just writing.
 let shape = '';
-const shapeOf = () => JSON.stringify([mainModel()?.id, state.locked[0], state.layer, state.head, state.changes.map((one) => ({...one, amount: 0}))]);
+const shapeOf = () => JSON.stringify([mainModel()?.id, mainPane()?.pass.count, state.locked[0], state.layer, state.head, state.changes.map((one) => ({...one, amount: 0}))]);
+
+// The same changes are made in both of two models, as far as each has what they name.
+function effectsOf() {
+  const main = mainModel();
+  if (session.readOnly || !main) return [];
+  return [new Effects(main), ...besides().filter((model) => main.gate && model.gate).map((model) => new Effects(model, 'effects-beside'))];
+}
+
+const besides = () => session.panes.map((pane) => pane.model).filter((model) => model !== mainModel());
+
+const gateless = () => besides().filter((model) => !model.gate && mainModel().gate).map((model) => element('p', {class: 'note', id: 'gateless'}, `${model.id}, beside it, has no gate: nothing is changed in it.`));
 
 export function build() {
   list = element('div');
-  effects = new Effects();
+  command = element('div');
+  effects = effectsOf();
   shape = shapeOf();
   drawList();
-  effects.update();
-  return {split: !session.readOnly, content: [
+  drawCommand();
+  for (const one of effects) one.update();
+  return {split: effects.length === 1, content: [
     element('section', {class: 'card', 'aria-label': 'Changes'}, element('div', {class: 'head'}, element('h2', {}, 'Turn the dimmers'),
-      state.beside !== '=' && mainModel()?.gate && !session.readOnly ? element('button', {type: 'button', class: 'quiet words', id: 'show-beside', onclick: () => change({beside: '='})}, 'show with and without side by side') : null), list),
-    session.readOnly ? null : effects.element].filter(Boolean)};
+      state.beside !== '=' && mainModel()?.gate && !session.readOnly ? element('button', {type: 'button', class: 'quiet words', id: 'show-beside', onclick: () => change({beside: '='})}, 'show with and without side by side') : null), list, session.readOnly ? null : gateless(), command),
+    effects.length > 1 ? element('div', {class: 'panes two'}, effects.map((one) => one.element)) : effects[0]?.element].filter(Boolean)};
 }
 
 export function update(changed) {
@@ -114,12 +134,14 @@ export function update(changed) {
   const sliding = document.activeElement?.type === 'range' && list.contains(document.activeElement);
   if (now !== shape || (changed.has('changes') && !sliding)) drawList();
   shape = now;
+  drawCommand();
   if (changed.has('beside')) find('show-beside')?.toggleAttribute('hidden', state.beside === '=');
-  if (['changes', 'temperature', 'topK', 'topP', 'seed', 'length'].some((name) => changed.has(name))) effects.update();
+  if (['changes', 'temperature', 'topK', 'topP', 'seed', 'length'].some((name) => changed.has(name))) for (const one of effects) one.update();
 }
 
 export function end() {
-  effects?.end();
-  effects = null;
+  for (const one of effects) one.end();
+  effects = [];
   list = null;
+  command = null;
 }

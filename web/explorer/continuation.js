@@ -1,18 +1,22 @@
 // Continuations, token by token, and how they end.
 import {stream} from '../shared/api.js';
 import {element, percent, visible} from '../shared/dom.js';
-import {mainModel} from './session.js';
+import {aboutSeconds} from './prompt.js';
+import {modelNamed} from './session.js';
 
 export const samplerOf = (state) => ({max_tokens: state.length, temperature: state.temperature, top_k: state.topK, top_p: state.topP, seed: state.seed});
 
-// Calls arrived({id, text, probability, top}, index) for every token; resolves to {reason, end, ids, text}. Text that only
-// becomes complete at the end goes to the last token.
-export async function continueText(subject, sampler, arrived, signal) {
+// What a token adds to the text. A model without a tokenizer says numbers; a token that a tokenizer lacks would look like nothing.
+const textOf = ({id, token, text}, model) => (!model.tokenizer ? ` ${id}` : token === '' ? `#${id}` : text);
+
+// Calls arrived({id, text, probability, top}, index) for every token, and waits(words) with the place in the queue; resolves to
+// {reason, end, ids, text}. Text that only becomes complete at the end goes to the last token.
+export async function continueText(subject, sampler, arrived, signal, waits = () => {}) {
   let end = null;
   let index = 0;
   await stream('/api/v1/generate', {...subject, ...sampler}, {
-    // A model without a tokenizer says numbers.
-    token: (token) => token.id !== undefined && token.id !== null && arrived({...token, text: mainModel().tokenizer ? token.text : ` ${token.id}`}, index++),
+    queue: ({place, expected_s: seconds}) => waits(`Waiting, place ${place}${aboutSeconds(seconds)}.`),
+    token: (token) => token.id !== undefined && token.id !== null && arrived({...token, text: textOf(token, modelNamed(subject.model))}, index++),
     done: (data) => (end = data),
   }, signal);
   if (!end) throw new Error('The continuation was cut off.');

@@ -1,7 +1,7 @@
 // The whole effect of changed gates for a file: a table of everything that was compared, and a picture of what the page shows.
 import {barChart, tableDrawing} from '../shared/charts.js';
 import {palette} from '../shared/colors.js';
-import {number, percent, signed, tokenName, visible} from '../shared/dom.js';
+import {number, percent, signed, tokenName, tokenNames, visible} from '../shared/dom.js';
 import {Drawing} from '../shared/drawing.js';
 
 const columns = ['model', 'changes', 'what', 'layer', 'head', 'position', 'token', 'next_before', 'next_after', 'before', 'after', 'change'];
@@ -11,8 +11,9 @@ const columns = ['model', 'changes', 'what', 'layer', 'head', 'position', 'token
 export function effectTable(model, interventions, {a, b, difference}) {
   const row = (what, cells) => [model, interventions.join('; '), what, ...columns.slice(3).map((name) => cells[name] ?? null)];
   const both = (before, after) => ({before, after, change: before === null || after === null ? null : after - before});
-  const named = ({id, token}) => token || id;
-  const token = (t) => a.tokens?.[t] ?? a.ids[t];
+  const named = ({id, token}) => token || (token === '' ? `#${id}` : id);
+  const names = tokenNames(a);
+  const token = (t) => names[t];
   return {columns, rows: [
     row('mean_kl', {change: difference.kl_mean}), row('agreement', {after: difference.agreement}), row('surprise', both(a.nll, b.nll)), row('sink', both(a.sink.mean, b.sink.mean)),
     ...difference.kl.map((kl, t) => row('kl', {position: t, token: token(t), change: kl})),
@@ -33,11 +34,11 @@ export function effectDrawing(result) {
   const parts = [
     tableDrawing('What it does', ['figure', 'before', 'after'], [['KL divergence, nats, mean', '', number(difference.kl_mean)], ['surprise, nats per token', number(a.nll), number(b.nll)],
       ['sink', percent(a.sink.mean), percent(b.sink.mean)], ['other likeliest token', '', `${flips.length} of ${a.ids.length}`]]),
-    barChart({title: 'KL divergence after each token', categories: a.tokens ?? a.ids, series: [{name: 'KL', values: difference.kl}], height: 180, note: 'KL divergence after each token, nats'}),
+    barChart({title: 'KL divergence after each token', categories: tokenNames(a), series: [{name: 'KL', values: difference.kl}], height: 180, note: 'KL divergence after each token, nats'}),
     tableDrawing('Next token before and after', ['token', 'before', 'after', 'change'],
       difference.next.map((row) => [tokenName(row), number(row.a, 4), number(row.b, 4), signed(row.change, 4)])),
     flips.length ? tableDrawing(`Where another token is the likeliest now${left}`, ['after', 'position', 'before', 'probability', 'now', 'probability'],
-      flips.slice(0, kMostFlips).map((one) => [visible(a.tokens?.[one.position] ?? String(a.ids[one.position])), one.position, tokenName(one.a), number(one.a.probability, 4), tokenName(one.b), number(one.b.probability, 4)])) : null,
+      flips.slice(0, kMostFlips).map((one) => [visible(tokenNames(a)[one.position]), one.position, tokenName(one.a), number(one.a.probability, 4), tokenName(one.b), number(one.b.probability, 4)])) : null,
   ].filter(Boolean);
   const whole = new Drawing(Math.max(...parts.map((part) => part.width)) + 32, parts.reduce((sum, part) => sum + part.height + 16, 32), 'The effect of changed gates');
   whole.text(28, 28, `${b.model}: ${b.interventions.join('; ')}`, {mono: true, fill: palette().faint});

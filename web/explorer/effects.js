@@ -1,13 +1,14 @@
 // What changes of gates do: divergence, probabilities, flipped tokens, the sink, and two continuations with the same seed.
-import {debounced, element, measured, number, percent, replace, signed, tokenName, visible} from '../shared/dom.js';
+import {debounced, element, measured, number, percent, replace, signed, tokenName, tokenNames, visible} from '../shared/dom.js';
 import {barChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {exportButtons} from '../shared/export.js';
 import {post} from '../shared/api.js';
+import {misfit} from '../shared/changes.js';
 import {continueText, endNote, endsText, samplerOf} from './continuation.js';
 import {effectDrawing, effectTable} from './effect_export.js';
 import {facts} from './parts.js';
-import {interventionsOf, mainModel, mainPane, subjectOf} from './session.js';
+import {interventionsOf, mainModel, mainPane, session, subjectOf} from './session.js';
 import {change, state} from './state.js';
 
 const kRows = 8;
@@ -15,32 +16,41 @@ const kMostRows = 200; // of tokens that a server compares (docs/http.md)
 const kLate = 500; // milliseconds after which figures that are no longer true look so
 
 export class Effects {
-  constructor() {
+  // model: whose gates are changed; id: of the element, and before the names of its figures.
+  constructor(model, id = 'effects') {
+    Object.assign(this, {model, prefix: id === 'effects' ? '' : `${id}-`});
     this.facts = element('div');
     this.charts = element('div');
     this.table = element('div', {class: 'wide'});
     this.flips = element('div');
     this.texts = element('div', {class: 'panes two'});
     const view = {name: 'effect', title: 'the effect', drawing: () => effectDrawing(this.result), table: () => this.numbers()};
-    this.element = element('section', {class: 'card', id: 'effects', 'aria-label': 'What it does'}, element('div', {class: 'head'}, element('h2', {}, 'What it does'), exportButtons(view)),
+    const title = `What it does to ${model.id}`;
+    this.element = element('section', {class: 'card effects', id, 'aria-label': title}, element('div', {class: 'head'}, element('h2', {}, title), exportButtons(view)),
       this.facts, this.charts, this.table, this.flips,
       element('div', {class: 'head'}, element('h3', {}, 'What it would say'), element('span', {class: 'note'}, 'same prompt, same seed'),
         element('button', {type: 'button', class: 'quiet words', onclick: () => change({seed: state.seed + 1})}, 'another seed')), this.texts);
     this.said = debounced(350, () => this.speak());
   }
 
+  // The pane of its model: of two of the same model the changed one.
+  pane() {
+    return this.model === mainModel() ? mainPane() : session.panes.find((pane) => pane.model === this.model);
+  }
+
   async update() {
-    const model = mainModel();
+    const {model} = this;
+    const pane = this.pane();
     this.under?.abort();
     this.speaking?.abort(); // figures first: a large model takes a minute for what it would have said
     const mine = (this.under = new AbortController());
-    if (!model?.gate || !mainPane() || state.text === '') return this.empty('');
+    if (!model.gate || !pane || state.text === '') return this.empty('');
     try {
       const a = await subjectOf(model, mine.signal);
       if (mine.signal.aborted) return;
-      const interventions = interventionsOf(model, mainPane().pass.count);
+      const interventions = interventionsOf(model, pane.pass.count);
       const b = {...a, interventions};
-      if (!interventions.length) this.empty('Switch a change on, and the figures appear here.');
+      if (!interventions.length) this.empty(this.whyNothing(pane.pass.count));
       else {
         if (!this.result) this.empty('Computing …');
         this.late ??= setTimeout(() => this.element.setAttribute('aria-busy', 'true'), kLate);
@@ -55,6 +65,12 @@ export class Effects {
     } catch (error) {
       if (!mine.signal.aborted) this.empty(error.message);
     }
+  }
+
+  // Changes are on, but the model may lack what they name.
+  whyNothing(tokens) {
+    const reasons = state.changes.filter((one) => one.on).map((one) => misfit(this.model, one, tokens)).filter(Boolean);
+    return reasons.length ? `Nothing is changed: ${[...new Set(reasons)].join('; ')}.` : 'Switch a change on, and the figures appear here.';
   }
 
   // What is shown is true again, or gone; whatever came of the question that made it late.
@@ -77,11 +93,11 @@ export class Effects {
   draw() {
     const {a, b, difference} = this.result;
     replace(this.facts, facts([
-      ['KL divergence', number(difference.kl_mean), 'nats, mean over tokens', 'fact-kl'],
+      ['KL divergence', number(difference.kl_mean), 'nats, mean over tokens', `${this.prefix}fact-kl`],
       ['After the last token', number(difference.kl_last), 'nats'],
-      ['Other likeliest token', percent(1 - difference.agreement), `${difference.changed.length} of ${a.ids.length} positions`, 'fact-flipped'],
-      ['Surprise', number(b.nll), `${signed(difference.nll)} nats per token`, 'fact-surprise'],
-      ['Sink', percent(b.sink.mean), `before ${percent(a.sink.mean)}, uniform ${percent(a.sink.floor)}`, 'fact-sink-after'],
+      ['Other likeliest token', percent(1 - difference.agreement), `${difference.changed.length} of ${a.ids.length} positions`, `${this.prefix}fact-flipped`],
+      ['Surprise', number(b.nll), `${signed(difference.nll)} nats per token`, `${this.prefix}fact-surprise`],
+      ['Sink', percent(b.sink.mean), `before ${percent(a.sink.mean)}, uniform ${percent(a.sink.floor)}`, `${this.prefix}fact-sink-after`],
     ]));
     replace(this.charts, element('figure', {class: 'chart'}, element('figcaption', {class: 'note'}, 'Divergence after each token, nats'), svgElement(this.klChart())));
     const rows = difference.next.slice(0, kRows);
@@ -93,7 +109,7 @@ export class Effects {
     };
     replace(this.table, element('table', {class: 'numbers'}, element('caption', {class: 'unseen'}, 'Probabilities of the next token before and after'),
       element('thead', {}, element('tr', {}, ['Next token', 'before', 'after', 'change', ''].map((name) => element('th', {scope: 'col'}, name)))),
-      element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, tokenName(row)), endsText(mainModel(), row.id)), element('td', {}, percent(row.a)),
+      element('tbody', {}, rows.map((row) => element('tr', {}, element('th', {scope: 'row'}, element('span', {class: 'token'}, tokenName(row)), endsText(this.model, row.id)), element('td', {}, percent(row.a)),
         element('td', {}, percent(row.b)), element('td', {}, signed(100 * row.change, Math.abs(row.change) < 0.001 ? 4 : 1)), element('td', {class: 'bars'}, bar(row.a, 'fill'), bar(row.b, 'fill second')))))));
     this.drawFlips();
     this.element.dataset.kl = String(difference.kl_mean);
@@ -106,15 +122,15 @@ export class Effects {
     const {changed} = difference;
     if (!changed.length) return replace(this.flips, element('p', {class: 'note'}, 'Behind every token the likeliest next one is the same as before.'));
     replace(this.flips, element('h3', {}, 'Where another token is the likeliest now'),
-      element('div', {class: 'flips wide', tabindex: 0, role: 'region', 'aria-label': 'Changed likeliest tokens'}, element('table', {class: 'numbers', id: 'flips'}, element('caption', {class: 'unseen'}, 'Positions whose likeliest next token changed'),
-        element('thead', {}, element('tr', {}, ['After', 'position', 'before', '', 'now', ''].map((name) => element('th', {scope: 'col'}, name)))),
-        element('tbody', {}, changed.map(({position, a: was, b: is}) => element('tr', {'data-position': position}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(a.tokens?.[position] ?? String(a.ids[position])))),
+      element('div', {class: 'flips wide', tabindex: 0, role: 'region', 'aria-label': 'Changed likeliest tokens'}, element('table', {class: 'numbers', id: `${this.prefix}flips`}, element('caption', {class: 'unseen'}, 'Positions whose likeliest next token changed'),
+        element('thead', {}, element('tr', {}, [['After', 1], ['position', 1], ['before', 2], ['now', 2]].map(([name, columns]) => element('th', {scope: 'col', colspan: columns}, name)))),
+        element('tbody', {}, changed.map(({position, a: was, b: is}) => element('tr', {'data-position': position}, element('th', {scope: 'row'}, element('span', {class: 'token'}, visible(tokenNames(a)[position]))),
           element('td', {}, position), named(was), named(is)))))));
   }
 
   klChart() {
     const {a, difference} = this.result;
-    return barChart({title: 'KL divergence after each token', categories: a.tokens ?? a.ids, series: [{name: 'KL', values: difference.kl}], width: Math.max(300, Math.min(640, this.element.clientWidth - 40 || 640)), height: 150});
+    return barChart({title: 'KL divergence after each token', categories: tokenNames(a), series: [{name: 'KL', values: difference.kl}], width: Math.max(300, Math.min(640, this.element.clientWidth - 40 || 640)), height: 150});
   }
 
   // The likeliest tokens on the page are few; a file has as many as the server gives.
@@ -130,11 +146,12 @@ export class Effects {
     this.speaking?.abort();
     const mine = (this.speaking = new AbortController());
     const {a, b} = this.subjects;
-    const boxes = ['as it is', 'changed'].map((name) => ({said: element('p', {class: 'said', 'data-said': name}), name}));
+    const boxes = ['as it is', 'changed'].map((name) => ({said: element('p', {class: 'said', 'data-said': this.prefix + name}), name}));
     replace(this.texts, boxes.map((box) => element('div', {class: 'pane'}, element('h3', {}, box.name), box.said)));
     // Token by token; the box is marked when nothing more will come.
     const tell = async ({said}, subject, before) => {
-      const end = await continueText(subject, samplerOf(state), (token, index) => said.append(element('span', {class: before && before[index] !== token.id ? 'differs' : null}, token.text)), mine.signal);
+      const end = await continueText(subject, samplerOf(state), (token, index) => said.append(element('span', {class: before && before[index] !== token.id ? 'differs' : null}, token.text)), mine.signal,
+        (words) => said.childElementCount || (said.dataset.waits = words));
       said.append(endNote(end) ?? '');
       said.dataset.ended = end.reason;
       return end.ids;

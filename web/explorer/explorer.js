@@ -1,5 +1,5 @@
 // The explorer: puts the state, the panes and the views together.
-import {debounced, element, find, replace} from '../shared/dom.js';
+import {counted, debounced, element, find, replace} from '../shared/dom.js';
 import * as attention from './attention_view.js';
 import * as gates from './gate_view.js';
 import * as breaking from './break_view.js';
@@ -20,9 +20,9 @@ let open = null;
 function drawTabs() {
   const on = changesOf(mainModel()).length;
   replace(find('tabs'), Object.entries(views).map(([name, [label]]) => element('button', {type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': 'view',
-    'aria-selected': String(state.view === name), tabindex: state.view === name ? 0 : -1, onclick: () => change({view: name})},
-    label, name === 'break' && on ? element('span', {class: 'count', 'aria-label': `${on} changes on`}, on) : null)));
-  find('view').setAttribute('aria-labelledby', `tab-${state.view}`);
+    'aria-selected': String(state.view === name), tabindex: state.view === name ? 0 : -1, onclick: () => change({view: name}),
+    'aria-label': name === 'break' && on ? `${label}, ${counted(on, 'change')} on` : null}, label, name === 'break' && on ? element('span', {class: 'count'}, on) : null)));
+  find('view').setAttribute('aria-label', views[state.view][0]);
   requestAnimationFrame(showTab);
 }
 
@@ -39,6 +39,7 @@ function tabKeys(event) {
   const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
   if (!by) return;
   event.preventDefault();
+  event.stopPropagation(); // the tabs are drawn anew, so nobody further out can tell where it came from
   const name = names[(names.indexOf(state.view) + by + names.length) % names.length];
   change({view: name});
   find(`tab-${name}`).focus();
@@ -66,6 +67,11 @@ const inputs = ['text', 'model', 'beside', 'changes', 'step'];
 const others = ['text', 'model', 'beside', 'step']; // after which the panes are others, and views are built anew with them
 const reload = debounced(20, load);
 
+// Whoever sends the link sends the model along.
+function nameModel() {
+  if (!state.model) change({model: mainModel().id}, 'replace');
+}
+
 async function start() {
   begin();
   beginKeys();
@@ -80,6 +86,7 @@ async function start() {
     say(new Error(session.models.length ? `No model can be read. ${session.models[0].error}` : 'No model is loaded. Start with: sluice explore MODEL'));
     return;
   }
+  nameModel();
   beginPrompt();
   beginStrip();
   drawTabs();
@@ -92,7 +99,10 @@ async function start() {
   });
   document.addEventListener('sluice:theme', () => open?.update(new Set(['theme'])));
   // Another link may be opened in the tab that is there.
-  addEventListener('popstate', () => !linkHasText() && firstPrompt().catch(say));
+  addEventListener('popstate', () => {
+    nameModel();
+    if (!linkHasText()) firstPrompt().catch(say);
+  });
   if (linkHasText()) load();
   else await firstPrompt().catch(say);
 }

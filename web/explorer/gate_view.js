@@ -107,8 +107,12 @@ class Panel {
     let map;
     try {
       map = await pane.pass.gates(state.layer);
-    } catch {
-      return; // said elsewhere
+    } catch (error) {
+      if (this.wanted === wanted && error.name !== 'AbortError') {
+        for (const part of [this.facts, this.charts]) replace(part);
+        this.fail(`The gates of layer ${state.layer} could not be fetched.`, error);
+      }
+      return;
     }
     if (this.wanted !== wanted) return;
     this.map = map;
@@ -116,9 +120,15 @@ class Panel {
     this.values = selected(map, state.head);
     this.heads.draw(map);
     this.heads.mark(state.head);
-    if (!this.drills()) this.drawFacts(); // else of its channels, when they are there
-    this.drawCharts();
+    if (!this.drills()) { // else of its channels, when they are there
+      this.drawFacts();
+      this.drawCharts();
+    }
     await this.drill(wanted);
+  }
+
+  fail(what, error) {
+    replace(this.below, element('p', {class: 'trouble', role: 'alert'}, `${what} ${error.message}`));
   }
 
   drills() {
@@ -135,8 +145,19 @@ class Panel {
       replace(this.below, element('p', {class: 'note'}, 'An elementwise gate: press a head to see its channels.'));
       return;
     }
-    const channels = await this.pane.pass.channels(state.layer, state.head).catch(() => null);
-    if (!channels || this.wanted !== wanted) return;
+    // Of the head before nothing stays, neither while this one's channels come nor if they do not.
+    if (!this.pane.pass.has(`channels ${state.layer} ${state.head}`)) {
+      for (const part of [this.facts, this.charts]) replace(part);
+      replace(this.below, element('p', {class: 'note'}, `Channels of head ${state.head} …`));
+    }
+    let channels;
+    try {
+      channels = await this.pane.pass.channels(state.layer, state.head);
+    } catch (error) {
+      if (this.wanted === wanted && error.name !== 'AbortError') this.fail(`The channels of head ${state.head} could not be fetched.`, error);
+      return;
+    }
+    if (this.wanted !== wanted) return;
     this.drilled = channels;
     replace(this.below, element('h3', {class: 'note'}, `Channels of head ${state.head}`), this.channels.element);
     this.channels.draw(channels);
@@ -155,11 +176,11 @@ class Panel {
     const gate = this.gate();
     const whole = state.head < 0;
     const share = (test) => this.values.filter(test).length / this.values.length;
-    const of = this.pane.model.gate.width > 1 ? ', of all channels' : '';
+    const counted = this.pane.model.gate.width > 1 ? ', of all channels' : '';
     replace(this.facts, facts([
       ['Mean gate', number(whole ? gate.mean : mean(this.values)), `${headName(state.head)} of layer ${state.layer}`, 'fact-gate'],
-      ['Nearly closed', percent(whole ? gate.closed : share((value) => value < 0.1)), `below 0.1${of}`, 'fact-closed'],
-      ['Nearly open', percent(whole ? gate.open : share((value) => value > 0.9)), `above 0.9${of}`, 'fact-open'],
+      ['Nearly closed', percent(whole ? gate.closed : share((value) => value < 0.1)), `below 0.1${counted}`, 'fact-closed'],
+      ['Nearly open', percent(whole ? gate.open : share((value) => value > 0.9)), `above 0.9${counted}`, 'fact-open'],
       ['First token', number(gate.first), `the others: ${number(gate.others)} (whole layer)`],
     ]));
   }

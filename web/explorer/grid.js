@@ -45,8 +45,12 @@ function inFrames(action) {
 
 function drawSome() {
   const end = performance.now() + kDrawing;
-  do waiting.shift()(); while (waiting.length && performance.now() < end);
-  if (waiting.length) requestAnimationFrame(drawSome);
+  try {
+    do waiting.shift()(); while (waiting.length && performance.now() < end);
+  } finally {
+    // Also if one of them failed: the others would wait for ever.
+    if (waiting.length) requestAnimationFrame(drawSome);
+  }
 }
 
 export class Grid {

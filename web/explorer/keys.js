@@ -7,7 +7,11 @@ import {change, state} from './state.js';
 
 const views = ['attention', 'gates', 'break', 'next', 'lens'];
 
-const takesArrows = (target) => target.closest('textarea, select, input, [role="tablist"], .lens, dialog') !== null;
+// What has a use of its own for a key: who types keeps all of them, and a slider or a list its arrows.
+const isTyping = (target) => target.closest('textarea, input[type="text"], input[type="number"], dialog') !== null;
+const takesArrows = (target) => target.closest('select, input, [role="tablist"], .lens') !== null;
+// A list jumps to the option that begins with what is pressed.
+const takesDigit = (target, digit) => target.matches('select') && [...target.options].some((option) => option.label.startsWith(digit));
 
 function walkTokens(by) {
   const pane = mainPane();
@@ -25,11 +29,13 @@ function pressed(event) {
     if (state.locked.length) change({locked: []});
     return;
   }
-  if (takesArrows(event.target)) return;
+  if (isTyping(event.target)) return;
   if (steps[event.key]) {
+    if (takesArrows(event.target)) return;
     if (event.shiftKey && steps[event.key][1]) walkTokens(steps[event.key][1]);
     else walk(...steps[event.key]);
-  } else if (/^[1-5]$/.test(event.key)) change({view: views[Number(event.key) - 1]});
+  } else if (/^[1-5]$/.test(event.key) && !takesDigit(event.target, event.key)) change({view: views[Number(event.key) - 1]});
+  else if (event.target.matches('select')) return;
   else if (event.key === 'l' && session.hover >= 0) lock(session.hover, false);
   else if (event.key === '?') openHelp();
   else if (event.key === '/') find('prompt').focus();

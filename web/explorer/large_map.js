@@ -107,8 +107,8 @@ export class LargeMap {
 
   // Kept until the map changes its size: asking makes the browser lay out all that has changed before.
   sizes() {
-    const of = (canvas) => canvas.parentElement.getBoundingClientRect();
-    return {map: of(this.canvas), byKey: of(this.byKey), byQuery: of(this.byQuery)};
+    const boxOf = (canvas) => canvas.parentElement.getBoundingClientRect();
+    return {map: boxOf(this.canvas), byKey: boxOf(this.byKey), byQuery: boxOf(this.byQuery)};
   }
 
   // Adding up a million values takes longer than drawing them, so it is done once.
@@ -184,6 +184,11 @@ export class LargeMap {
   }
 }
 
+// Of labels in pixels: the height of a line, the width of a letter; and how many letters a key shows.
+const kLine = 11.5;
+const kLetter = 7;
+const kKeyLetters = 6;
+
 // The map with its sums and the tokens along its edges, for the export.
 export function largeDrawing(pane, values, most) {
   const colors = palette();
@@ -202,11 +207,13 @@ export function largeDrawing(pane, values, most) {
     drawing.rect(x + side + 6, y + i * cell, 70 * first, Math.max(0.5, cell - 0.5), colors.second, {hint: `query ${i} to the first token: ${number(first, 4)}`});
     drawing.rect(x + side + 6 + 70 * first, y + i * cell, 70 * Math.max(0, sums.given[i] - first), Math.max(0.5, cell - 0.5), colors.accent);
   }
-  const every = Math.ceil(count / 48);
-  for (let i = 0; i < count; i += every) {
-    drawing.text(x - 6, y + (i + 0.5) * cell + 4, visible(pane.pass.tokens[i]).slice(0, 10), {anchor: 'end', size: 11, mono: true, fill: colors.faint});
-    drawing.text(x + (i + 0.5) * cell, y + side + 14, visible(pane.pass.tokens[i]).slice(0, Math.max(1, Math.floor((cell * every) / 7))), {anchor: 'middle', size: 11, mono: true, fill: colors.faint});
-  }
+  const label = {size: 11, mono: true, fill: colors.faint};
+  const named = (letters) => pane.pass.tokens.map((token) => [...visible(token)].slice(0, letters).join(''));
+  const rows = named(10), keys = named(kKeyLetters);
+  for (let i = 0, every = Math.ceil(kLine / cell); i < count; i += every) drawing.text(x - 6, y + (i + 0.5) * cell + 4, rows[i], {anchor: 'end', ...label});
+  // As many as have room beside each other.
+  const widest = keys.reduce((most, name) => Math.max(most, [...name].length), 1);
+  for (let i = 0, every = Math.ceil((kLetter * (widest + 1)) / cell); i < count; i += every) drawing.text(x + (i + 0.5) * cell, y + side + 14, keys[i], {anchor: 'middle', ...label});
   drawing.text(x + side / 2, y + side + 34, 'key', {anchor: 'middle', fill: colors.faint});
   return drawing;
 }

@@ -55,7 +55,13 @@ function tableOf(one) {
     const cell = event.target.closest('td');
     if (cell) lock(Number(cell.dataset.position), event.shiftKey);
   });
-  return element('div', {class: 'lens', tabindex: 0, role: 'region', 'aria-label': `Guesses of the layers of ${pane.name}`}, table);
+  return [rangeNote(one), element('div', {class: 'lens', tabindex: 0, role: 'region', 'aria-label': `Guesses of the layers of ${pane.name}`}, table)];
+}
+
+// A table of all tokens would be too wide; which of them it has is said.
+function rangeNote({pane, lens}) {
+  if (lens.last - lens.first + 1 === pane.pass.count) return null;
+  return element('p', {class: 'note range'}, `Tokens ${lens.first} to ${lens.last} of ${pane.pass.count} (0 to ${pane.pass.count - 1}). Lock an earlier one to see those around it.`);
 }
 
 // Around the locked token, else the last: at most so many positions at once.
@@ -83,26 +89,31 @@ async function ask() {
 const kWide = 58;
 const kHigh = 22;
 
+const kAcross = 16; // positions beside each other in a picture; the next are below
+
 function drawing() {
   const colors = palette();
   const shades = colorTable();
-  const blocks = shown.map(({lens}) => ({high: 50 + kHigh * (lens.layers.length + 1), wide: 70 + kWide * (lens.last - lens.first + 1)}));
-  const whole = new Drawing(Math.max(...blocks.map((block) => block.wide), 100), blocks.reduce((sum, block) => sum + block.high, 20), 'Logit lens');
+  const blocks = shown.flatMap(({pane, lens}) => Array.from({length: Math.ceil((lens.last - lens.first + 1) / kAcross)}, (_, b) => {
+    const first = lens.first + b * kAcross;
+    return {pane, lens, first, last: Math.min(lens.last, first + kAcross - 1), high: 50 + kHigh * (lens.layers.length + 1)};
+  }));
+  const whole = new Drawing(70 + kWide * Math.max(5, ...blocks.map((block) => block.last - block.first + 1)), blocks.reduce((sum, block) => sum + block.high, 20), 'Logit lens');
   let y = 24;
-  shown.forEach(({pane, lens}, b) => {
-    whole.text(14, y, `${pane.name} ${pane.note} · likeliest next token by layer`, {weight: 600, fill: colors.ink});
+  for (const {pane, lens, first, last, high} of blocks) {
+    whole.text(14, y, `${pane.name} ${pane.note} · likeliest next token by layer, after tokens ${first} to ${last}`, {weight: 600, fill: colors.ink});
     [...lens.layers].reverse().forEach((layer, row) => {
       const top = y + 14 + kHigh * row;
       whole.text(50, top + 16, layer.layer, {anchor: 'end', size: 11, fill: colors.faint});
-      layer.top.forEach(([best], i) => {
+      layer.top.slice(first - lens.first, last - lens.first + 1).forEach(([best], i) => {
         const place = step(best.probability);
         whole.rect(60 + kWide * i, top, kWide - 2, kHigh - 2, shades.hex[place], {hint: percent(best.probability)});
         whole.text(60 + kWide * (i + 0.5), top + 15, tokenName(best).slice(0, 7), {anchor: 'middle', size: 12, mono: true, fill: shades.ink[place]});
       });
     });
-    for (let i = lens.first; i <= lens.last; ++i) whole.text(60 + kWide * (i - lens.first + 0.5), y + 28 + kHigh * lens.layers.length, visible(pane.pass.tokens[i]).slice(0, 7), {anchor: 'middle', size: 11, mono: true, fill: colors.faint});
-    y += blocks[b].high;
-  });
+    for (let i = first; i <= last; ++i) whole.text(60 + kWide * (i - first + 0.5), y + 28 + kHigh * lens.layers.length, visible(pane.pass.tokens[i]).slice(0, 7), {anchor: 'middle', size: 11, mono: true, fill: colors.faint});
+    y += high;
+  }
   return whole;
 }
 

@@ -6,6 +6,7 @@ import {tableDrawing} from '../shared/charts.js';
 import {exportButtons} from '../shared/export.js';
 import {passOf} from '../shared/pass.js';
 import {continueText, endNote, endsText, samplerOf} from './continuation.js';
+import {ranges} from './link_readers.js';
 import {inPanes} from './parts.js';
 import {interventionsOf, kReadOnly, mainModel, mainPane, session, subjectOf} from './session.js';
 import {change, state, subscribe} from './state.js';
@@ -58,7 +59,7 @@ function drawTables() {
   }));
 }
 
-function slider(label, id, {low, high, step, value, show, write}) {
+function slider(label, id, {range: [low, high], step, value, show, write}) {
   const shown = element('output', {class: 'mono'}, show(value));
   const input = element('input', {type: 'range', id, min: low, max: high, step, value, 'aria-label': label, oninput: () => {
     shown.textContent = show(Number(input.value));
@@ -68,12 +69,15 @@ function slider(label, id, {low, high, step, value, show, write}) {
 }
 
 function samplerControls() {
-  const whole = (label, id, low, high) => element('label', {}, label, element('input', {type: 'number', id, min: low, max: high, value: state[id], 'aria-label': label,
-    onchange: (event) => change({[id]: Math.min(high, Math.max(low, Math.trunc(Number(event.target.value) || 0)))})}));
+  const whole = (label, id, [low, high] = ranges[id]) => element('label', {}, label, element('input', {type: 'number', id, min: low, max: high, value: state[id], 'aria-label': label,
+    onchange: ({target}) => {
+      target.value = Math.min(high, Math.max(low, Math.trunc(Number(target.value) || 0))); // what is used
+      change({[id]: Number(target.value)});
+    }}));
   return element('div', {class: 'row'},
-    slider('Temperature', 'temperature', {low: 0, high: 2, step: 0.05, value: state.temperature, show: (value) => value.toFixed(2), write: (temperature) => ({temperature})}),
-    slider('Top-p', 'topP', {low: 0.05, high: 1, step: 0.05, value: state.topP, show: (value) => value.toFixed(2), write: (topP) => ({topP})}),
-    whole('Top-k', 'topK', 0, 1000), session.readOnly ? null : [whole('Seed', 'seed', 0, 2147483647), whole('Tokens', 'length', 1, 512)]);
+    slider('Temperature', 'temperature', {range: ranges.temperature, step: 0.05, value: state.temperature, show: (value) => value.toFixed(2), write: (temperature) => ({temperature})}),
+    slider('Top-p', 'topP', {range: ranges.topP, step: 0.05, value: state.topP, show: (value) => value.toFixed(2), write: (topP) => ({topP})}),
+    whole('Top-k', 'topK'), session.readOnly ? null : [whole('Seed', 'seed'), whole('Tokens', 'length')]);
 }
 
 function drawSaid() {
@@ -83,7 +87,7 @@ function drawSaid() {
   const known = said.key === keyOfSaid();
   replace(parts.said, element('span', {class: 'given'}, state.text),
     running ? speaking.texts.map((text) => element('span', {}, text)) : state.more.map((id, i) => element('button', {type: 'button', 'data-step': i, 'aria-pressed': String(state.step === i && i > 0), 'aria-label': `Generated token ${i}: ${spoken(known ? said.tokens[i] ?? '' : String(id))}. Look into its step`,
-      onclick: () => change({step: i, locked: []})}, known ? said.tokens[i] || '·' : `[${id}]`)), known && !running && said.end ? endNote(said.end) : null);
+      onclick: () => change({step: i, locked: []})}, known ? said.tokens[i] || '\ufffd' : `[${id}]`)), known && !running && said.end ? endNote(said.end) : null);
   parts.hint.textContent = state.more.length
     ? state.step ? `Looking at the step that made generated token ${state.step}: everything above shows the prompt and what came before it.` : 'Press a token to look into the step that made it.'
     : session.readOnly ? `${kReadOnly} The sampler only changes the table.` : 'The same seed gives the same text, here and on the command line.';
@@ -123,7 +127,7 @@ async function generate() {
       ids.push(token.id);
       mine.texts.push(token.text);
       parts?.said.append(element('span', {}, token.text));
-    }, signal);
+    }, signal, (words) => parts && (parts.hint.textContent = words));
   } catch (error) {
     if (!signal.aborted && parts) {
       parts.trouble.textContent = error.message;
@@ -162,7 +166,7 @@ export function build() {
   // Two tables beside each other need the whole width.
   return {split: session.panes.length < 2, content: [
     element('section', {class: 'card', 'aria-label': 'Next token'}, element('div', {class: 'head'}, element('h2', {}, 'What comes next'), exportButtons(view)), parts.tables),
-    element('section', {class: 'card', 'aria-label': 'Continuation'}, element('div', {class: 'head'}, element('h2', {}, session.readOnly ? 'The sampler' : 'Let it go on'), session.readOnly ? null : parts.go, parts.back), samplerControls(), parts.trouble, parts.said, parts.hint)]};
+    element('section', {class: 'card', 'aria-label': 'Continuation'}, element('div', {class: 'head'}, element('h2', {}, session.readOnly ? 'The sampler' : session.panes.length > 1 ? `Let ${mainModel().id} go on` : 'Let it go on'), session.readOnly ? null : parts.go, parts.back), samplerControls(), parts.trouble, parts.said, parts.hint)]};
 }
 
 export function update(changed) {

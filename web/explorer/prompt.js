@@ -1,5 +1,5 @@
 // The prompt box, its examples, the models to choose from, and what is going on.
-import {debounced, element, find, modelSize, replace} from '../shared/dom.js';
+import {counted, debounced, element, find, modelSize, replace} from '../shared/dom.js';
 import {get} from '../shared/api.js';
 import {nurserySequence} from '../shared/nursery.js';
 import {mainModel, onPanes, session} from './session.js';
@@ -16,30 +16,30 @@ let pressed = {}; // how often each example was asked for: the next is another o
 // Sequences, prose or numbers: what a model can read.
 const kindOf = (model) => (!model.tokenizer ? 'numbers' : model.nursery ? 'nursery' : 'prose');
 
-let given = {text: null, kind: ''}; // the last example
-
-function give(text, kind) {
-  given = {text, kind};
-  return text;
-}
+let lastExample = {text: null, kind: ''};
 
 async function typedExample(type) {
   const seed = (pressed[type] = (pressed[type] ?? -1) + 1);
   const {prompts} = await get(`/api/v1/prompts?seed=${seed}&bytes=200`);
-  return give(prompts.find((prompt) => prompt.type === type)?.text ?? '', 'prose');
+  return {text: prompts.find((prompt) => prompt.type === type)?.text ?? '', kind: 'prose'};
 }
 
-async function nurseryExample(index) {
-  return give((await nurserySequence(index, kNurseryLetters)).text, 'nursery');
+const nurseryExample = async (index) => ({text: (await nurserySequence(index, kNurseryLetters)).text, kind: 'nursery'});
+
+const numbersExample = async () => ({text: kNumbers, kind: 'numbers'});
+
+const firstExample = (kind) => (kind === 'numbers' ? numbersExample() : kind === 'nursery' ? nurseryExample(0) : typedExample('factual'));
+
+const newPrompt = (text, how, values = {}) => change({...values, text, more: [], step: 0, locked: []}, how);
+
+function show(example, how, values) {
+  lastExample = example;
+  newPrompt(example.text, how, values);
 }
-
-const firstExample = async (kind) => (kind === 'numbers' ? give(kNumbers, kind) : kind === 'nursery' ? nurseryExample(0) : typedExample('factual'));
-
-export const newPrompt = (text, how) => change({text, more: [], step: 0, locked: []}, how);
 
 async function take(make) {
   try {
-    newPrompt(await make());
+    show(await make());
   } catch (error) {
     say(error);
   }
@@ -48,25 +48,37 @@ async function take(make) {
 function drawExamples() {
   const model = mainModel();
   if (!model) return;
-  const chips = model.nursery
-    ? Array.from({length: kNurseryExamples}, (_, i) => element('button', {type: 'button', 'data-example': `sequence ${i + 1}`, onclick: () => take(() => nurseryExample(i))}, `Sequence ${i + 1}`))
-    : !model.tokenizer ? [element('button', {type: 'button', 'data-example': 'numbers', onclick: () => newPrompt(give(kNumbers, 'numbers'))}, 'Token numbers')]
-    : Object.entries(labels).map(([type, label]) => element('button', {type: 'button', 'data-example': type, onclick: () => take(() => typedExample(type))}, label));
+  const chip = (name, label, make) => element('button', {type: 'button', 'data-example': name, onclick: () => take(make)}, label);
+  const chips = {nursery: () => Array.from({length: kNurseryExamples}, (_, i) => chip(`sequence ${i + 1}`, `Sequence ${i + 1}`, () => nurseryExample(i))),
+    numbers: () => [chip('numbers', 'Token numbers', numbersExample)],
+    prose: () => Object.entries(labels).map(([type, label]) => chip(type, label, () => typedExample(type)))}[kindOf(model)]();
   replace(find('examples'), element('span', {class: 'note'}, 'Examples'), chips, model.nursery ? element('a', {class: 'note', href: 'story#spotlight'}, 'What are these letters?') : null);
 }
 
 // Something to look at when the page opens.
 export async function firstPrompt() {
-  newPrompt(await firstExample(kindOf(mainModel())), 'replace');
+  show(await firstExample(kindOf(mainModel())), 'replace');
 }
 
-// An example for one kind of model says nothing to another; what the reader wrote stays.
+let choices = 0; // of models: of two quick ones the later counts, whichever example comes first
+let noExample = null; // why the chosen model has none, said with its panes
+
+// An example for one kind of model says nothing to another; what the reader wrote stays, also what is written while the example comes.
 async function chooseModel(id) {
-  const model = session.models.find((one) => one.id === id);
-  const values = {model: id, beside: state.beside === id ? '' : state.beside};
-  if (state.text !== given.text || kindOf(model) === given.kind) return change(values);
-  const text = await firstExample(kindOf(model));
-  change({...values, text, more: [], step: 0, locked: []});
+  const mine = ++choices;
+  const kind = kindOf(session.models.find((one) => one.id === id));
+  const values = () => ({model: id, beside: state.beside === id ? '' : state.beside});
+  const stays = () => kind === lastExample.kind || state.text !== lastExample.text || find('prompt').value !== lastExample.text;
+  if (stays()) return change(values());
+  let example = null;
+  try {
+    example = await firstExample(kind);
+  } catch (error) {
+    noExample = error;
+  }
+  if (mine !== choices) return;
+  if (!example || stays()) change(values());
+  else show(example, 'push', values());
 }
 
 export function say(error) {
@@ -95,11 +107,14 @@ function drawModels() {
 
 const taken = (seconds) => (seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`);
 
+// Behind a place in the queue; nothing where the server does not know.
+export const aboutSeconds = (seconds) => (Number.isFinite(seconds) ? `, about ${Math.max(1, Math.ceil(seconds))} s` : '');
+
 // What the server is doing for us, with a clock: the first look at a large model reads gigabytes before there is a layer to count.
 function underway(queue) {
   const waiting = queue.yours?.[0];
   const {running} = queue;
-  if (waiting && !running?.yours) return `waiting, place ${waiting.place}${waiting.expected_s ? `, about ${Math.ceil(waiting.expected_s)} s` : ''}`;
+  if (waiting && !running?.yours) return `waiting, place ${waiting.place}${aboutSeconds(waiting.expected_s)}`;
   const clock = running?.seconds >= 2 ? `, ${Math.round(running.seconds)} s` : '';
   if (running?.total) return `computing, ${running.done} of ${running.total}${clock}`;
   const unread = running && session.models.find((model) => model.id === running.model && !model.loaded);
@@ -112,7 +127,7 @@ function drawStatus(queue) {
   const pass = session.panes[0]?.pass;
   const timing = pass?.view.timing;
   if (queue) status.textContent = underway(queue);
-  else status.textContent = pass ? `${pass.count} tokens · ${timing.cached ? 'from memory' : taken(timing.computed_s)}` : '';
+  else status.textContent = pass ? `${counted(pass.count, 'token')} · ${timing.cached ? 'from memory' : taken(timing.computed_s)}` : '';
 }
 
 export function beginPrompt() {
@@ -120,7 +135,7 @@ export function beginPrompt() {
   box.value = state.text;
   const typed = debounced(kTyping, () => newPrompt(box.value));
   box.addEventListener('input', typed);
-  find('model').addEventListener('change', (event) => chooseModel(event.target.value).catch(say));
+  find('model').addEventListener('change', (event) => chooseModel(event.target.value));
   find('beside').addEventListener('change', (event) => change({beside: event.target.value}));
   drawModels();
   drawExamples();
@@ -132,7 +147,8 @@ export function beginPrompt() {
   });
   onPanes(() => {
     for (const pane of session.panes) pane.model.loaded = true;
-    say(session.trouble);
+    say(session.trouble ?? noExample);
+    noExample = null;
     drawNotes();
     drawStatus(null);
   });

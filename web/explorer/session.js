@@ -1,6 +1,8 @@
 // What is loaded: the models, and the one or two panes that the state asks for. A pane is a model with a pass over the
 // prompt, as it is or with its gates changed.
 import {about, models, post} from '../shared/api.js';
+import {listed} from '../shared/dom.js';
+import {foreignLetters} from '../shared/nursery.js';
 import {passOf} from '../shared/pass.js';
 import {fitting, interventionOf, misfit} from '../shared/changes.js';
 import {change, misread, state} from './state.js';
@@ -36,8 +38,8 @@ export const mainModel = () => modelNamed(state.model) ?? session.models.find((m
 export const mainPane = () => session.panes.find((pane) => pane.main) ?? session.panes[0];
 
 export async function loadModels() {
-  const [listed, {read_only: readOnly}] = await Promise.all([models(), about()]);
-  Object.assign(session, {models: listed, readOnly});
+  const [known, {read_only: readOnly}] = await Promise.all([models(), about()]);
+  Object.assign(session, {models: known, readOnly});
 }
 
 // The changes that apply to a model.
@@ -101,6 +103,7 @@ export async function load() {
   underway?.abort();
   const mine = (underway = new AbortController());
   const before = session.panes;
+  if (session.models.length) dropUnknownTokens();
   try {
     session.panes = state.text === '' || !session.models.length ? [] : await makePanes(mine.signal);
     session.trouble = null;
@@ -126,11 +129,44 @@ function notesNow() {
   if (state.beside && state.beside !== '=' && !modelNamed(state.beside)) notes.push(`There is no model “${state.beside}” to put beside it.`);
   if (state.layer >= model.layers) notes.push(`${model.id} has no layer ${state.layer}. This is layer ${model.layers - 1}.`);
   if (state.head >= model.heads) notes.push(`${model.id} has no head ${state.head}. This is head ${model.heads - 1}.`);
+  const pane = mainPane();
+  const gone = pane ? state.locked.filter((position) => position >= pane.pass.count) : [];
+  if (gone.length) notes.push(`There is no token ${gone.join(', ')}. The last is ${pane.pass.count - 1}.`);
+  notes.push(...limitNotes(), ...matchNote());
   const on = state.changes.filter((one) => one.on);
   if (session.readOnly && (on.length || state.beside === '=')) return [...notes, `${kReadOnly} The changes in the link are left out.`];
-  const idle = on.map((one) => misfit(model, one, mainPane()?.pass.count)).filter(Boolean);
+  const idle = on.map((one) => misfit(model, one, pane?.pass.count)).filter(Boolean);
   if (idle.length) notes.push(`${idle.length === 1 ? 'A change does' : `${idle.length} changes do`} nothing: ${[...new Set(idle)].join('; ')}.`);
   return notes;
+}
+
+// Where models are asked for more than they have learned.
+function limitNotes() {
+  const long = ({model, pass}) => model.positions && pass.count > model.positions;
+  const notes = session.panes.filter(long).map(({model: {id, positions}, pass: {count}}) => `${id} was made for ${positions} tokens, and these are ${count}. What it does with the last ${count - positions} nobody has trained.`);
+  const young = foreignLetters(state.text) ? [...new Set(session.panes.filter((pane) => pane.model.nursery).map((pane) => pane.name))] : [];
+  if (young.length) notes.push(`${listed(young)} ${young.length > 1 ? 'have' : 'has'} read nothing but letters of the nursery behind a ^. What other signs give says little.`);
+  return [...new Set(notes)];
+}
+
+// Of two tokenizers the same place need not be the same word.
+function matchNote() {
+  const [one, other] = session.panes;
+  if (!other || one.model.tokenizer_fingerprint === other.model.tokenizer_fingerprint) return [];
+  return [`${one.name} and ${other.name} have different tokenizers (${one.pass.count} and ${other.pass.count} tokens here). Tokens beside each other are matched by their position only.`];
+}
+
+// Generated tokens that a link names and the model does not have would be refused by the server: they go before it is asked.
+function dropUnknownTokens() {
+  const {id, vocabulary} = mainModel();
+  const unknown = state.more.filter((token) => token >= vocabulary);
+  if (unknown.length) {
+    misread.push(`${id} has no token ${unknown[0]}, the last is ${vocabulary - 1}; what was generated is left out`);
+    change({more: [], step: 0}, 'replace');
+  } else if (state.step > state.more.length) {
+    misread.push(`there is no generated token ${state.step}, the link has ${state.more.length}; this is the prompt`);
+    change({step: 0}, 'replace');
+  }
 }
 
 // Another model may have fewer layers or heads, another prompt fewer tokens.

@@ -1,4 +1,5 @@
 // What the page shows, all of it in the URL: back, forward, reload and a sent link give the same page.
+import {readers, shortened} from './link_readers.js';
 
 // Kept short in the URL by leaving out what is as usual.
 const usual = {
@@ -26,50 +27,9 @@ const usual = {
 const letters = {text: 't', more: 'g', step: 'n', model: 'm', beside: 'b', view: 'v', shade: 'c', grid: 'k', layer: 'l', head: 'h',
   locked: 'p', scale: 's', first: 'f', changes: 'x', temperature: 'T', topK: 'K', topP: 'P', seed: 'S', length: 'L'};
 
-// Numbers from a link are hostile until checked.
-const whole = (text, low, high) => Math.min(high, Math.max(low, Math.trunc(Number(text) || 0)));
-const real = (text, low, high, otherwise) => {
-  const value = Number(text);
-  return Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise;
-};
-const list = (text) => (text === '' ? [] : text.split('.').map((part) => whole(part, 0, 1 << 24)).slice(0, 4096));
-
-// What a link says and nobody understands, in words, for the page to tell.
+// What a link says and cannot be taken as it is, in words, for the page to tell.
 export const misread = [];
-const shortened = (text) => (text.length > 40 ? text.slice(0, 40) + '…' : text);
 
-const oneOf = (...words) => (text) => {
-  if (words.includes(text)) return text;
-  misread.push(`“${shortened(text)}” is none of ${words.join(', ')}`);
-  return words[0];
-};
-
-const readers = {
-  text: (text) => text.slice(0, 100000), more: list, step: (text) => whole(text, 0, 4096), model: String, beside: String,
-  view: oneOf('attention', 'gates', 'break', 'next', 'lens'), shade: oneOf('gate', 'surprise', 'received', 'given'),
-  grid: oneOf('attention', 'gates'), layer: (text) => whole(text, 0, 1000), head: (text) => whole(text, -1, 1000), locked: list,
-  scale: oneOf('linear', 'log', 'maximum'), first: (text) => text !== '0', changes: (text) => readChanges(text),
-  temperature: (text) => real(text, 0, 5, 0.8), topK: (text) => whole(text, 0, 1 << 20), topP: (text) => real(text, 0, 1, 1),
-  seed: (text) => whole(text, 0, 2 ** 31), length: (text) => whole(text, 1, 1024),
-};
-
-const kMostChanges = 32;
-const scopes = ['all', 'layer', 'head', 'position'];
-const kinds = ['open', 'closed', 'mean', 'constant', 'scale'];
-
-// A link may hold anything, so every part is checked.
-function readChanges(text) {
-  const parts = text.split('~').filter(Boolean);
-  if (parts.length > kMostChanges) misread.push(`${parts.length} changes, of which ${kMostChanges} are taken`);
-  return parts.slice(0, kMostChanges).flatMap((part) => {
-    const [on, scope, layer, head, position, kind, amount] = part.split('_');
-    if (!scopes.includes(scope) || !kinds.includes(kind)) {
-      misread.push(`“${shortened(part)}” is no change of gates`);
-      return [];
-    }
-    return [{on: on === '1', scope, layer: whole(layer, 0, 1000), head: whole(head, 0, 1000), position: whole(position, 0, 1 << 20), kind, amount: real(amount, -10, 10, 1)}];
-  });
-}
 const writers = {
   more: (ids) => ids.join('.'), locked: (places) => places.join('.'), first: (on) => (on ? '1' : '0'),
   changes: (changes) => changes.map((change) => [change.on ? 1 : 0, change.scope, change.layer, change.head, change.position,
@@ -94,8 +54,9 @@ function written(of = state) {
   const words = new URLSearchParams();
   for (const [name, letter] of Object.entries(letters)) {
     const value = (writers[name] ?? String)(of[name]);
-    // A prompt that was emptied is written, too: a link without one asks for an example.
-    if (name === 'text' || value !== (writers[name] ?? String)(usual[name])) words.set(letter, value);
+    // A prompt that was emptied is written, too: a link without one asks for an example. So is the model: which is the first differs
+    // from server to server.
+    if (name === 'text' || name === 'model' || value !== (writers[name] ?? String)(usual[name])) words.set(letter, value);
   }
   return '#' + words.toString();
 }
@@ -136,17 +97,18 @@ function write(how, before) {
 // Another walk of the same control within a second, like a drag or a held key, is the same step of the history. Who presses a tab or
 // chooses a model goes somewhere else, however fast.
 const kSameStep = 1000;
-const steps = ['view', 'model', 'beside'];
+const destinations = ['view', 'model', 'beside'];
 
 // `how`: 'push' makes a step to go back to, 'replace' does not.
 export function change(values, how = 'push') {
   const before = {...state};
+  if (how === 'push') misread.length = 0; // the reader has moved on from the link
   Object.assign(state, values);
   const changed = differing(before);
   if (!changed.length) return;
   const keys = changed.join();
   const now = performance.now();
-  const same = keys === lastPush.keys && !changed.some((name) => steps.includes(name)) && now - lastPush.time < kSameStep;
+  const same = keys === lastPush.keys && !changed.some((name) => destinations.includes(name)) && now - lastPush.time < kSameStep;
   write(how === 'push' && !same ? 'pushState' : 'replaceState', before);
   lastPush = {keys, time: now};
   announce(changed);
@@ -159,11 +121,14 @@ export const linkHasText = () => linked().has(letters.text);
 function read() {
   const words = linked();
   misread.length = 0;
+  const say = (what) => misread.push(what);
   const before = {...state};
   for (const [name, letter] of Object.entries(letters)) {
     const text = words.get(letter);
-    state[name] = text === null ? usual[name] : readers[name](text);
+    state[name] = (text === null ? undefined : readers[name](text, say)) ?? usual[name];
   }
+  const known = Object.values(letters);
+  for (const word of new Set(words.keys())) if (!known.includes(word)) say(`“${shortened(word)}” means nothing here`);
   return differing(before);
 }
 

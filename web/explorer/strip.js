@@ -1,5 +1,5 @@
 // The tokens as a strip of buttons, coloured by what the reader chose, and the tools above it.
-import {choice, debounced, element, exact, find, measured, number, replace, segments, visible} from '../shared/dom.js';
+import {choice, debounced, element, exact, find, listed, measured, number, replace, segments, visible} from '../shared/dom.js';
 import {strong, table} from '../shared/colors.js';
 import {scaleOf, scales, sumsOf} from '../shared/scale.js';
 import {attentionKey} from '../shared/pass.js';
@@ -84,7 +84,7 @@ function tipLines(pane, t) {
   const place = `layer ${state.layer}, ${state.head < 0 ? 'mean of heads' : 'head ' + state.head}`;
   if (values.gate) lines.push(`gate ${exact(values.gate[t])} (${place})`);
   if (values.received) lines.push(`attention received ${exact(values.received[t])}`);
-  if (values.given) lines.push(`attention from ${lookers(pane.pass.count).join(', ')}: ${exact(values.given[t])}`);
+  if (values.given) lines.push(`attention from ${listed(lookers(pane.pass.count))}: ${exact(values.given[t])}`);
   return lines;
 }
 
@@ -107,9 +107,18 @@ const legend = ({scale}) => element('span', {class: 'legend'}, number(scale.low,
 const view = {
   name: 'tokens', title: 'the tokens',
   drawing: () => stripDrawing(session.panes, state),
-  table: () => ({columns: ['model', 'changes', 'position', 'id', 'token', 'surprise', 'gate', 'attention_received', 'attention_given'],
-    rows: session.panes.flatMap((pane) => pane.pass.tokens.map((token, t) => [pane.name, pane.pass.subject.interventions.join('; '), t, pane.pass.ids[t],
-      token, pane.values.surprise[t], pane.values.gate?.[t], pane.values.received?.[t], pane.values.given?.[t]]))}),
+  // With all that the tips say, whatever the colours show just now.
+  async table() {
+    const {panes} = session;
+    const head = state.head < 0 ? 'mean' : state.head;
+    await Promise.all(panes.flatMap((pane) => missing(pane, true)).map((fetch) => fetch()));
+    const rows = panes.flatMap((pane) => {
+      const values = valuesOf(pane);
+      return pane.pass.tokens.map((token, t) => [pane.name, pane.pass.subject.interventions.join('; '), t, pane.pass.ids[t], token, values.surprise[t],
+        state.layer, head, values.gate?.[t], values.received?.[t], values.given?.[t], lookers(pane.pass.count).join(' ')]);
+    });
+    return {columns: ['model', 'changes', 'position', 'id', 'token', 'surprise', 'layer', 'head', 'gate', 'attention_received', 'attention_given', 'given_by'], rows};
+  },
 };
 
 let toolsShow = '';
@@ -127,12 +136,21 @@ function drawTools() {
     scale ? legend(mainPane()) : null);
 }
 
+// Why a pane has no colours by gate; null if it has.
+function gateless({name, model}) {
+  if (!model.gate) return `${name} has no gate, so its tokens have no colour.`;
+  return lacksChosen(model) || model.gate.layers.includes(state.layer) ? null : `Layer ${state.layer} of ${name} has no gate, so its tokens have no colour.`;
+}
+
 const notes = {
-  gate: (pane) => (pane.model.gate ? `${strong()} is open. Click a token to lock it, shift-click to add, Escape to release; hover for exact values.`
-    : `${pane.name} has no gate, so there is nothing to colour by. Choose another colour, or a model with a gate.`),
+  gate: () => [session.panes.some((pane) => pane.model.gate) ? `${strong()} is open. Click a token to lock it, shift-click to add, Escape to release; hover for exact values.` : null,
+    ...session.panes.map(gateless), session.panes.every(gateless) ? 'Choose another colour, or a model with a gate.' : null].filter(Boolean).join(' '),
   surprise: () => `${strong()} is unexpected. The first token has no surprise: nothing was there to predict it from.`,
   received: () => `${strong()} gets much attention. A first token that stands out from all others is a sink.`,
-  given: (pane) => `Where token ${lookers(pane.pass.count).join(', ')} looks. Click another token to see through its eyes.`,
+  given: (pane) => {
+    const from = lookers(pane.pass.count);
+    return `${from.length > 1 ? `Where tokens ${listed(from)} look, on average` : `Where token ${from[0]} looks`}. Click another token to see through its eyes.`;
+  },
 };
 
 let noteShows = '';

@@ -36,7 +36,7 @@ export function stripDrawing(panes, state) {
       {weight: 600, fill: colors.ink});
     const shown = pane.values[state.shade];
     places.forEach((at, t) => {
-      const coloured = shown && t !== pane.strip.pale;
+      const coloured = shown && t !== pane.strip.uncoloured;
       const shade = coloured ? step(pane.scale.share(shown[t] ?? 0)) : 0;
       drawing.rect(16 + at.x, y + 12 + at.y, at.width, 26, coloured ? shades.hex[shade] : colors.soft,
         {radius: 4, hint: `${t}: ${number(shown?.[t])}`, stroke: state.locked.includes(t) ? colors.second : undefined});

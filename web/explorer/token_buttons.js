@@ -26,10 +26,10 @@ export class TokenButtons {
     this.watch();
   }
 
-  // values: of every token, or nothing; scale: of scale.js; pale: a token that gets no colour, or -1. Tokens out of sight get their values when there is time, and their colours
+  // values: of every token, or nothing; scale: of scale.js; uncoloured: a token that gets no colour, or -1. Tokens out of sight get their values when there is time, and their colours
   // when they come into sight: of all that happens when a head is opened, styling a thousand buttons would take longest.
-  show(values, scale, pale = -1) {
-    Object.assign(this, {values, scale, pale});
+  show(values, scale, uncoloured = -1) {
+    Object.assign(this, {values, scale, uncoloured});
     const colors = table();
     for (const t of this.inSight) this.dress(t, colors);
     this.nameRest();
@@ -37,7 +37,7 @@ export class TokenButtons {
 
   dress(t, colors) {
     this.name(t);
-    const place = this.values && t !== this.pale ? step(this.scale.share(this.values[t] ?? 0)) : -1;
+    const place = this.values && t !== this.uncoloured ? step(this.scale.share(this.values[t] ?? 0)) : -1;
     const button = this.buttons[t];
     if (button.place === place && button.colors === colors) return;
     Object.assign(button, {place, colors});
@@ -96,7 +96,9 @@ export class TokenButtons {
     }
     this.element.addEventListener('click', (event) => {
       const button = event.target.closest('button');
-      if (button) lock(Number(button.dataset.token), event.shiftKey);
+      if (!button) return;
+      lock(Number(button.dataset.token), event.shiftKey);
+      over(event); // the tip tells where the locked tokens look
     });
   }
 

@@ -1,7 +1,7 @@
 // Small charts as drawings: bars along tokens, histograms, lines by layer, tables.
 import {Drawing} from './drawing.js';
 import {palette} from './colors.js';
-import {number, visible} from './dom.js';
+import {number, visible, withMinus} from './dom.js';
 
 // A number at or above the value for the top of an axis that is round, as is its half.
 export function niceTop(value) {
@@ -12,7 +12,7 @@ export function niceTop(value) {
 }
 
 // No more digits than it takes: 0, 15, 30 and 0, 0.75, 1.5.
-const tick = (value) => (Math.abs(value) >= 0.0005 || value === 0 ? String(Number(value.toPrecision(3))).replace('-', '−') : number(value));
+const tick = (value) => (Math.abs(value) >= 0.0005 || value === 0 ? withMinus(String(Number(value.toPrecision(3)))) : number(value));
 
 function frame(drawing, box, top, {low = 0, ticks = [0, 0.5, 1], unit = ''} = {}) {
   const colors = palette();

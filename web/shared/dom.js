@@ -43,18 +43,21 @@ export function segments(label, options, value, changed) {
       onclick: () => changed(key)}, text)));
 }
 
+// A minus, not a hyphen, also before an exponent.
+export const withMinus = (text) => text.replaceAll('-', '−');
+
 // Four significant digits, never an exponent for what probabilities and gates usually are.
 export function number(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
   const size = Math.abs(value);
-  if (size !== 0 && size < 0.0005) return value.toExponential(1).replace('-', '−');
+  if (size !== 0 && size < 0.0005) return withMinus(value.toExponential(1));
   const text = size >= 1000 ? Math.round(value).toLocaleString('en') : size >= 100 ? value.toFixed(1) : value.toFixed(digits);
-  return text.replace('-', '−');
+  return withMinus(text);
 }
 
 // All that an f32 is sure of.
-export const exact = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(6))).replace('-', '−') : number(value));
+export const exact = (value) => (Number.isFinite(value) ? withMinus(String(Number(value.toPrecision(6)))) : number(value));
 
 export function signed(value, digits = 3) {
   const text = number(value, digits);
@@ -69,6 +72,9 @@ export function percent(value) {
   return `${value < 0 ? '−' : ''}${text}\u00a0%`;
 }
 
+// "1 token", "2 tokens".
+export const counted = (count, name) => `${count} ${name}${count === 1 ? '' : 's'}`;
+
 // Of parameters: 168K, 6.8M, 1.7B.
 export const modelSize = (count) => (count >= 1e9 ? `${(count / 1e9).toFixed(1)}B` : count >= 1e6 ? `${(count / 1e6).toFixed(1)}M` : `${Math.round(count / 1e3)}K`);
 
@@ -77,6 +83,12 @@ export function visible(token) {
   return token.replace(/ /g, '·').replace(/\n/g, '↵').replace(/\t/g, '⇥').replace(/\r/g, '␍')
     .replace(/[\u0000-\u001f\u007f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`) || '∅';
 }
+
+// The tokens of an answer: their texts, or their numbers, as tokenName has them.
+export const tokenNames = ({ids, tokens}) => tokens?.map((token, t) => token || `#${ids[t]}`) ?? ids.map(String);
+
+// "5", "5 and 9", "5, 7 and 9"
+export const listed = (items) => (items.length < 2 ? items.join() : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`);
 
 // A predicted token: its text, or its number where the model has no tokenizer, or one that knows fewer tokens than the model.
 export const tokenName = ({id, token}) => (token === '' ? `#${id}` : visible(token ?? String(id)));

@@ -4,7 +4,7 @@ import {element, find} from './dom.js';
 import {palette} from './colors.js';
 import {svgText, canvasOf} from './drawing.js';
 
-function save(name, blob) {
+export function save(name, blob) {
   const url = URL.createObjectURL(blob);
   const link = element('a', {href: url, download: name});
   document.body.append(link);
@@ -43,7 +43,8 @@ function tell(error) {
   box.hidden = false;
 }
 
-// Three small buttons. view: {name, drawing(): Drawing, table(): {columns, rows}}, or promises of them, asked only when pressed.
+// Three small buttons. view: {name, drawing(): Drawing, table(): {columns, rows}}, or promises of them, asked only when pressed. Where the
+// table is of something else than the drawing: tableName and tableTitle, which say of what.
 export function exportButtons(view) {
   const file = () => `sluice-${view.name}`;
   const forms = {
@@ -51,10 +52,11 @@ export function exportButtons(view) {
     PNG: async () => canvasOf(await view.drawing(), palette().paper).toBlob((blob) => blob && save(`${file()}.png`, blob), 'image/png'),
     CSV: async () => {
       const {columns, rows} = await view.table();
-      save(`${file()}.csv`, new Blob([csvText(columns, rows)], {type: 'text/csv'}));
+      save(`sluice-${view.tableName ?? view.name}.csv`, new Blob([csvText(columns, rows)], {type: 'text/csv'}));
     },
   };
+  const titleOf = (form) => `Save ${(form === 'CSV' ? view.tableTitle : null) ?? view.title ?? view.name} as ${form}`;
   return element('div', {class: 'exports', role: 'group', 'aria-label': `Save ${view.title ?? view.name}`},
     Object.entries(forms).map(([name, make]) => element('button', {type: 'button', class: 'quiet', 'data-export': `${view.name}.${name.toLowerCase()}`,
-      'aria-label': `Save ${view.title ?? view.name} as ${name}`, onclick: () => make().catch(tell)}, name)));
+      'aria-label': titleOf(name), title: titleOf(name), onclick: () => make().catch(tell)}, name)));
 }

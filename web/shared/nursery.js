@@ -6,6 +6,9 @@ const kFewest = 3; // copies
 const kLargestShare = 0.3; // of all letters
 const kLongestSearch = 60; // sequences; the last is taken if none is better
 
+// Whether a text has anything that the nursery's sequences never have: they are letters behind a start symbol.
+export const foreignLetters = (text) => /[^A-Za-z^]/.test(text);
+
 const good = new Map(); // by length: {next: index to look at, found: sequences}
 
 const shows = (sequence, letters) => sequence.copies.length >= Math.min(kFewest, letters / 16) && sequence.copies.length <= kLargestShare * letters;

@@ -1,6 +1,7 @@
 // One pass of a model over a prompt: what it said, and its maps, fetched when they are first wanted and kept. Large maps come as
 // f32: what is shown in numbers, saved or added up is what the model computed.
 import {maps, post} from './api.js';
+import {tokenNames} from './dom.js';
 
 // Maps of recent passes together stay below this; a map of 1,024 tokens has 4 MB.
 const kKept = 256 * 1024 * 1024;
@@ -22,7 +23,7 @@ export class Pass {
   constructor(model, subject, view) {
     Object.assign(this, {model, subject, view});
     this.ids = view.ids;
-    this.tokens = view.tokens?.map((token, t) => token || `#${view.ids[t]}`) ?? view.ids.map(String); // a tokenizer may know fewer tokens than its model
+    this.tokens = tokenNames(view); // a tokenizer may know fewer tokens than its model
     this.count = view.ids.length;
     this.ready = new Map();
     this.asked = new Map();

@@ -7,6 +7,31 @@ import {post} from '../shared/api.js';
 import {chartWidth, found, p, slider, tryIt, value} from './figures.js';
 import {cast, explorerLink, isSink, kSinkFactor, kStudyLetters, largestActivation, look, meanOf, textFor} from './material.js';
 
+// How much of what the model knew is gone, beside a blind guess.
+function whatIsLost(lost, blind) {
+  if (lost >= 1) return ['That wrecks it: it is worse off now than with a blind guess among all its tokens, ', value(number(blind, 2)), ' nats.'];
+  const share = [value(percent(Math.max(0, lost)), 'lost'), ' of what it had gained over a blind guess'];
+  if (lost > 0.5) return ['That wrecks it: it has lost ', ...share, '. It was never trained with gates that stand still, so this does not show that it needs them to move.'];
+  if (lost > 0.03) return ['It has lost ', ...share, ': the gates mattered, and not just by being there.'];
+  return lost > 0 ? ['It has lost ', ...share, ': at this value it hardly misses its moving gates.'] : ['It got no worse. At this value its gates might as well stand still on this text.'];
+}
+
+// Beside what the unbroken model gains there over a blind guess: it is surer of its copies, so it has more to lose.
+function whoSuffers(was, is, {blind, wrecked}) {
+  if (wrecked) return 'Everything suffers here, so the two tell little.';
+  const lost = (one) => (is[one] - was[one]) / Math.max(1e-9, blind - was[one]);
+  const [copies, others] = [lost('copies'), lost('others')];
+  if (Math.max(copies, others) < 0.01) return 'Neither suffers.';
+  const shares = `Of what it gains over a blind guess it loses ${percent(copies)} at copies and ${percent(others)} elsewhere. `;
+  return shares + (copies > others + 0.01 ? 'Copies, which need attention, suffer more.' : others > copies + 0.01 ? 'What needs no attention suffers more.' : 'Both suffer alike.');
+}
+
+function whereLightGoes(before, after) {
+  const by = after.mean - before.mean;
+  if (Math.abs(by) < 0.02) return 'It hardly moves.';
+  return `${by > 0 ? 'More' : 'Less'} light ends there when the dimmers stand still.`;
+}
+
 export function breaking() {
   const model = cast.gated;
   const result = found();
@@ -36,11 +61,13 @@ export function breaking() {
     const list = (one) => (text.copies ? [one.copies, one.others] : [one.others]);
     replace(chart, element('figcaption', {class: 'note'}, 'Surprise, nats per token: low is good'), svgElement(barChart({title: 'Surprise before and after', categories: names, width: chartWidth(), height: 190,
       series: [{name: 'its own gates', values: list(was), color: colors.accent}, {name: `all gates at ${amount.toFixed(2)}`, values: list(is), color: colors.second}]})));
-    const worse = difference.nll;
-    replace(result, p('With every gate at ', value(amount.toFixed(2)), ' the prediction moves by ', value(number(difference.kl_mean), 'kl'), ' nats and the surprise by ', value(signed(worse)), ' per token. ', value(percent(1 - difference.agreement)), ' of the likeliest tokens are others now. ',
-      worse > 0.05 ? 'The gates mattered: it is not enough that they are there, they have to move.' : worse > 0 ? 'In surprise that is little: at this value the model hardly misses its moving gates.' : 'The model got no worse. At this value its gates might as well stand still on this text.'),
-    text.copies ? p('The copies suffer by ', value(signed(is.copies - was.copies)), ' nats, the other letters by ', value(signed(is.others - was.others)), '. ', is.copies - was.copies > is.others - was.others ? 'What needs attention suffers more.' : 'What needs no attention suffers at least as much.') : null,
-    p('The first token’s share goes from ', value(percent(before.sink.mean)), ' to ', value(percent(after.sink.mean)), '.'));
+    // A guess that knows nothing gives every token the same chance.
+    const blind = Math.log(model.vocabulary);
+    const lost = difference.nll / Math.max(1e-9, blind - before.nll);
+    const wrecked = lost > 0.5;
+    replace(result, p('With every gate at ', value(amount.toFixed(2)), ' the prediction moves by ', value(number(difference.kl_mean), 'kl'), ' nats and the surprise by ', value(signed(difference.nll)), ` per token, from ${number(before.nll, 2)} to ${number(after.nll, 2)}. `, value(percent(1 - difference.agreement)), ' of the likeliest tokens are others now. ', ...whatIsLost(lost, blind)),
+      text.copies ? p('Copies go from ', value(number(was.copies, 2)), ' to ', value(number(is.copies, 2)), ' nats, the other letters from ', value(number(was.others, 2)), ' to ', value(number(is.others, 2)), '. ', whoSuffers(was, is, {blind, wrecked})) : null,
+      p('The first token’s share goes from ', value(percent(before.sink.mean)), ' to ', value(percent(after.sink.mean)), ` (looking everywhere alike: ${percent(after.sink.floor)}). `, whereLightGoes(before.sink, after.sink), wrecked ? ' In a wrecked model that is no answer to what the gate is for.' : ''));
     link.href = explorerLink({model: model.id, text: text.text, view: 'break', changes: `1_all_0_0_0_constant_${amount}`});
   }
 

@@ -17,7 +17,7 @@ export function tryIt(what, controls, ...figure) {
   return element('div', {class: 'card try'}, element('div', {class: 'do'}, element('b', {}, 'Try it'), element('span', {}, what), controls), ...figure);
 }
 
-export const found = () => element('div', {class: 'found', role: 'status', 'aria-live': 'polite'}, element('span', {class: 'note'}, 'computing …'));
+export const found = () => element('div', {class: 'found', role: 'status', 'aria-live': 'polite'}, element('span', {class: 'note computing'}, 'computing …'));
 
 export function slider(label, {low = 0, high, step: by = 1, at = low, moved, show: shown = String}) {
   const output = element('output', {class: 'mono'}, shown(at));

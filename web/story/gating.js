@@ -28,8 +28,8 @@ export function paint() {
       p(`Head ${head} of layer ${layer} in ${model.id} squeezes `, value(String(rank.hidden)), ' channels into ', value(String(rank.head_dim)), ' and back. The two maps have rank ', value(String(ranks.value)), ' and ', value(String(ranks.output)), '; one after the other they are a single map of rank ', value(String(ranks.product), 'rank'), ', ',
         ranks.product <= Math.min(ranks.value, ranks.output) ? 'no more than either. The second map has added nothing that one could not have done alone.' : 'which cannot be more than either: here rounding blurs the count.'),
       p(ranks.gates === 0 ? 'This model has no gate in between, so that one map is the same for every token.'
-        : ranks.gates === 1 ? ['Its gate stands between the two. On this text it changes the map in ', value('1'), ' direction: brighter or darker as a whole, token by token.']
-          : ['Its gate stands between the two. On this text it changes the map in ', value(String(ranks.gates)), ' independent directions from token to token: no single map can do that.']));
+        : model.gate?.width === 1 ? ['Its gate stands between the two. It is one number for each token, so on this text it changes the map in ', value(String(ranks.gates)), ` direction${ranks.gates === 1 ? '' : 's'}: the same map, times another number for every token, with the same rank.`]
+          : ['Its gate stands between the two, with a number for each channel. On this text it changes the map in ', value(String(ranks.gates)), ` independent direction${ranks.gates === 1 ? '' : 's'} from token to token: no single map can do that.`]));
   }
 
   const pick = choice('Head', heads(model), `${Math.floor(model.layers / 2)} 0`, (which) => draw(which).catch(fail));
@@ -87,7 +87,9 @@ export function dimmer() {
       p('Here is the switch. Before a head hands over what it has mixed, multiply it by a number between nothing and all: the gate. Each token computes its own gate from itself, through one more small map and a curve that never leaves that range.'),
       element('p', {class: 'formula'}, 'output = σ(x · W) ⊙ attention(x)'),
       drawing('dimmer'),
-      p('The shares still add up to one. But now the head can say: whatever I found, never mind. And since every token turns the dimmer differently, the two maps of the last chapter no longer melt into one.'),
+      p('The shares still add up to one. But now the head can say: whatever I found, never mind. ', model?.gate.width === 1
+        ? `The gate of ${model.id} is headwise: one number for each head and token. The two maps of the last chapter are still one, but every token multiplies it by a number of its own. So the head as a whole is no longer one fixed linear map, though for each token the rank is what it was.`
+        : `The gate of ${model?.id} is elementwise: a number for each channel between the two maps of the last chapter. Every token sets them anew, so for every token another map comes out, and no single one can take the place of both.`),
       model?.nursery ? element('p', {class: 'note'}, 'We begin with the head whose gate differs most between work and rest. Others differ less.') : null,
       tryIt('Compare the gates of the heads on this text.', holder, row.element, result, element('p', {class: 'more'}, link)),
     ].filter(Boolean),
@@ -110,13 +112,14 @@ export function pair() {
   const table = element('div', {class: 'wide'});
   const left = new MapFigure('without a gate');
   const right = new MapFigure('with a gate');
+  const link = element('a', {}, 'See both in the explorer');
   const seen = new Map(); // by sequence: the figures of both
   let index = 0;
 
   async function measure(model) {
     const text = await textFor(model, index);
     const pass = await look(model, text.text);
-    return {model, pass, most: sinkHead(pass), sink: pass.view.sink.mean, floor: pass.view.sink.floor, largest: largestActivation(pass).largest, nll: pass.view.nll};
+    return {model, pass, text: text.text, most: sinkHead(pass), sink: pass.view.sink.mean, floor: pass.view.sink.floor, largest: largestActivation(pass).largest, nll: pass.view.nll};
   }
 
   const rows = [['Attention on the first token', 'sink', percent, (a, b) => signed(100 * (b - a), 1) + ' points'], ['Uniform share', 'floor', percent, () => ''], ['Largest number in the stream', 'largest', (one) => number(one, 1), (a, b) => signed(b - a, 1)],
@@ -135,6 +138,8 @@ export function pair() {
     const b = await measure(gated);
     seen.set(index, {a, b});
     const differs = plain.nursery === gated.nursery ? mostDifferentHead(a.pass, b.pass) : null;
+    const shown = differs ?? b.most;
+    link.href = explorerLink({model: gated.id, beside: plain.id, text: b.text, layer: shown.layer, head: shown.head, shade: 'received'});
     for (const [figure, one, share] of [[left, a, differs?.a], [right, b, differs?.b]]) {
       const {layer, head} = differs ?? one.most;
       figure.draw(await one.pass.attention(layer, head), `${one.model.id}: layer ${layer}, head ${head}, ${percent(share ?? one.most.sink)} on the first token`);
@@ -155,7 +160,7 @@ export function pair() {
         index += 1;
         draw().catch((error) => replace(result, p(error.message)));
       }}, 'Another text'), element('div', {class: 'maps'}, left.element, right.element), table, result,
-      element('p', {class: 'more'}, element('a', {href: explorerLink({model: gated?.id ?? '', beside: plain?.id ?? ''})}, 'See both in the explorer'))),
+      element('p', {class: 'more'}, link)),
     ].filter(Boolean),
     start: draw,
   };

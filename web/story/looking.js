@@ -4,11 +4,14 @@ import {barChart, lineChart} from '../shared/charts.js';
 import {svgElement} from '../shared/drawing.js';
 import {drawing} from './drawings.js';
 import {TokenRow, chartWidth, found, p, slider, tryIt, value} from './figures.js';
+import {foreignLetters} from '../shared/nursery.js';
 import {cast, explorerLink, isSink, kSinkFactor, kStudyLetters, largestActivation, look, meanOf, reader, sharesByWork, sinkHead, textFor, whereDue} from './material.js';
+
+const kLongest = 300; // characters of a sentence
 
 export function attention() {
   const model = reader();
-  const box = element('input', {type: 'text', 'aria-label': 'A sentence of yours', spellcheck: 'false', maxlength: 300});
+  const box = element('input', {type: 'text', 'aria-label': 'A sentence of yours', spellcheck: 'false'});
   const result = found();
   const link = element('a', {}, 'Open it in the explorer');
   let pass = null;
@@ -29,14 +32,31 @@ export function attention() {
     const given = map.values.subarray(from * mine.count, (from + 1) * mine.count);
     row.draw(mine.tokens, given, {unit: 'attention', chosen: from, high: Math.max(...given)});
     const best = [...given.keys()].slice(0, from + 1).sort((a, b) => given[b] - given[a]).slice(0, 3);
-    replace(result, p('To go on from “', value(visible(mine.tokens[from])), `”, layer ${layer()} of ${model.id} looks back, mostly at `,
+    replace(result, ...limits(mine), p('To go on from “', value(visible(mine.tokens[from])), `”, layer ${layer()} of ${model.id} looks back, mostly at `,
       ...best.flatMap((t, i) => [i ? (i === best.length - 1 ? ' and ' : ', ') : '', '“', visible(mine.tokens[t]), '” (', value(percent(given[t])), ')']), '. That is the mean of its heads; each has a mind of its own.'));
-    link.href = explorerLink({model: model.id, text: box.value, layer: layer(), shade: 'given', locked: from});
+    link.href = explorerLink({model: model.id, text: textRead(), layer: layer(), shade: 'given', locked: from});
+    link.hidden = false;
   }
 
+  const textRead = () => box.value.slice(0, kLongest);
+
+  // What of the sentence the model does not read, or cannot know.
+  const limits = ({count}) => [box.value.length > kLongest ? `Only the first ${kLongest} characters are read here.` : null,
+    model.positions && count > model.positions ? `${model.id} was made for ${model.positions} tokens; these are ${count}.` : null,
+    model.nursery && foreignLetters(box.value) ? `${model.id} knows letters from the nursery only; what it makes of other signs says nothing.` : null]
+    .filter(Boolean).map((words) => element('p', {class: 'note'}, words));
+
   async function read() {
-    if (box.value === '') return;
-    pass = await look(model, box.value);
+    if (box.value === '') {
+      pass = null;
+      link.hidden = true;
+      row.draw([], [], {unit: 'attention'});
+      return replace(result, element('p', {class: 'note'}, 'There is nothing to read. Write something above.'));
+    }
+    const text = textRead();
+    const mine = await look(model, text);
+    if (text !== textRead()) return; // something else was written meanwhile
+    pass = mine;
     chosen = -1;
     await draw();
   }
@@ -47,13 +67,21 @@ export function attention() {
     content: [
       p('A language model reads a text in small pieces, tokens. For every token each of its attention heads asks the same question: ', element('em', {}, 'which of the tokens before me matter now?'), ' The answer is a list of shares, and the head takes home the mixture of what those tokens have to say.'),
       drawing('attention'),
-      tryIt('Write something, then press a token to see where it looks.', box, row.element, result, element('p', {class: 'more'}, link)),
+      tryIt(model.nursery ? `Write letters, the only thing that ${model.id} has ever read, then press a token to see where it looks.` : 'Write something, then press a token to see where it looks.', box, row.element, result, element('p', {class: 'more'}, link)),
     ],
     async start() {
       box.value = (await textFor(model)).text.slice(0, 160);
       await read();
     },
   };
+}
+
+// What the mean shares on the first token say: in rest, at work, and if all tokens were looked at alike.
+export function restWords({idle, busy, uniform}) {
+  const more = idle > busy + 0.05;
+  if (busy > idle + 0.05) return 'That is the other way round than the story has it: in this model, this head looks at the first token rather when it works.';
+  if (idle < uniform) return `So this head does not leave its unneeded light on the first token: that gets less than its equal share${more ? ', though more than at work' : ''}.`;
+  return more ? 'So the first token is where this head leaves its light when nobody needs it.' : 'In this model the two hardly differ.';
 }
 
 export function spotlight() {
@@ -73,10 +101,10 @@ export function spotlight() {
     row.draw(pass.tokens, given, {unit: 'attention', chosen: t, underlined: whereDue(text.copies)});
     replace(chart, svgElement(barChart({title: `Where token ${t} looks`, categories: pass.tokens, series: [{name: 'attention', values: given}], top: 1, width: chartWidth(), height: 170})));
     const total = given.reduce((sum, one) => sum + one, 0);
-    const {idle, busy: needed} = head;
+    const {idle, busy: needed, uniform} = head;
     replace(result, p(`Head ${head.head} of layer ${head.layer}${text.copies ? ', whose light moves most between work and rest,' : ''} has `, value(percent(given[0])), ' of its light on the very first token here', t === 0 ? ', the only one that it can see' : '', '. The bars add up to ', value(number(total, 3), 'row-sum'), '. They always do.'),
-      text.copies ? p('After tokens where nothing is to be copied, the first token gets ', value(percent(idle)), ' on average; where a copy is due, ', value(percent(needed)), '. ',
-        idle > needed + 0.05 ? 'So the first token is where this head leaves its light when nobody needs it.' : needed > idle + 0.05 ? 'That is the other way round than the story has it: in this model, this head looks at the first token rather when it works.' : 'In this model the two hardly differ.')
+      text.copies ? p('After tokens where nothing is to be copied, the first token gets ', value(percent(idle), 'idle'), ' on average; where a copy is due, ', value(percent(needed)), '. Looking at all tokens alike would leave ', value(percent(uniform), 'uniform'), ' there. ',
+        restWords(head))
         : p(`${model.id} reads prose here, so we cannot say which tokens need no help.`));
   }
 

@@ -3,13 +3,15 @@ import {about, get, models} from '../shared/api.js';
 import {nurserySequence} from '../shared/nursery.js';
 import {passOf} from '../shared/pass.js';
 
-// A part and who can play it, the best first.
+// A part, who can play it, and who plays it best. A model of the nursery knows letters, not prose.
 const parts = {
-  plain: {name: 'Nursery, without a gate', fits: [(model) => model.nursery && !model.gate, (model) => !model.gate]},
-  gated: {name: 'Nursery, with a gate', fits: [(model) => model.nursery && model.gate, (model) => model.gate]},
-  prosePlain: {name: 'Prose, without a gate', fits: [(model) => !model.nursery && !model.gate, (model) => !model.gate]},
-  proseGated: {name: 'Prose, with a gate', fits: [(model) => !model.nursery && model.gate, (model) => model.gate]},
+  plain: {name: 'Without a gate', fits: (model) => !model.gate, best: (model) => model.nursery},
+  gated: {name: 'With a gate', fits: (model) => model.gate, best: (model) => model.nursery},
+  prosePlain: {name: 'Prose, without a gate', fits: (model) => !model.nursery && !model.gate},
+  proseGated: {name: 'Prose, with a gate', fits: (model) => !model.nursery && model.gate},
 };
+
+export const fitting = (part) => cast.all.filter(parts[part].fits);
 
 export const cast = {all: [], readOnly: false, plain: null, gated: null, prosePlain: null, proseGated: null};
 
@@ -17,8 +19,9 @@ export async function gatherCast() {
   const [listed, {read_only: readOnly}] = await Promise.all([models(), about()]);
   cast.all = listed.filter((model) => !model.error && model.tokenizer);
   cast.readOnly = readOnly;
-  for (const [part, {fits}] of Object.entries(parts)) {
-    for (const fit of fits) cast[part] ??= cast.all.find(fit) ?? null;
+  for (const [part, {best}] of Object.entries(parts)) {
+    const able = fitting(part);
+    cast[part] = able.find((model) => best?.(model)) ?? able[0] ?? null;
   }
 }
 
@@ -74,15 +77,17 @@ export function mostDifferentHead(a, b) {
   return all.reduce((best, one) => (Math.abs(one.a - one.b) > Math.abs(best.a - best.b) ? one : best), all[0] ?? null);
 }
 
-// Mean share on the first token where a copy is due and elsewhere, of every head. The first few queries have little choice.
+// Mean share on the first token where a copy is due and elsewhere, of every head, and what looking at all tokens alike would put there
+// elsewhere. The first few queries have little choice.
 export async function sharesByWork(model, pass, copies) {
   const busy = new Set(whereDue(copies));
   const rows = [];
   for (let layer = 0; layer < model.layers; ++layer) {
     for (let head = 0; head < model.heads; ++head) {
       const map = await pass.attention(layer, head);
-      const at = (wanted) => meanOf([...Array(pass.count).keys()].slice(4).filter((query) => busy.has(query) === wanted).map((query) => map.values[query * pass.count]));
-      rows.push({layer, head, map, busy: at(true), idle: at(false)});
+      const queries = (wanted) => [...Array(pass.count).keys()].slice(4).filter((query) => busy.has(query) === wanted);
+      const at = (wanted) => meanOf(queries(wanted).map((query) => map.values[query * pass.count]));
+      rows.push({layer, head, map, busy: at(true), idle: at(false), uniform: meanOf(queries(false).map((query) => 1 / (query + 1)))});
     }
   }
   return rows;

@@ -1,6 +1,6 @@
 // The story's frame: who plays, the chapters and their list; a chapter computes when it comes near the screen.
 import {choice, element, find, replace} from '../shared/dom.js';
-import {cast, gatherCast, partNames} from './material.js';
+import {cast, fitting, gatherCast, partNames} from './material.js';
 import {attention, sink, spotlight} from './looking.js';
 import {dimmer, paint, pair} from './gating.js';
 import {breaking, open} from './breaking.js';
@@ -34,7 +34,9 @@ async function begin(chapter) {
     chapter.element.dataset.state = 'done';
   } catch (error) {
     chapter.element.dataset.state = 'failed';
-    chapter.element.append(element('p', {class: 'trouble', role: 'alert'}, error.message));
+    // What still says that it computes never will.
+    for (const place of chapter.element.querySelectorAll('.found')) if (place.querySelector('.computing')) replace(place);
+    chapter.element.append(element('p', {class: 'trouble', role: 'alert'}, `This chapter cannot be computed. ${error.message}`));
   }
 }
 
@@ -62,11 +64,16 @@ function mark(id) {
   for (const link of find('contents').querySelectorAll('a')) link.setAttribute('aria-current', String(link.hash === `#${id}`));
 }
 
+// Whoever has no gate cannot play one that has: only those that fit are offered.
 function drawRoles() {
-  replace(find('roles'), partNames.map(([part, name]) => element('label', {}, name, choice(name, cast.all.map((model) => [model.id, model.id]), cast[part]?.id, (id) => {
-    cast[part] = cast.all.find((model) => model.id === id);
-    tell();
-  }))));
+  replace(find('roles'), partNames.map(([part, name]) => {
+    const able = fitting(part);
+    if (!able.length) return element('p', {class: 'note', 'data-part': part}, name, element('br'), 'No such model is loaded.');
+    return element('label', {'data-part': part}, name, choice(name, able.map((model) => [model.id, model.nursery ? `${model.id} (letters)` : model.id]), cast[part]?.id, (id) => {
+      cast[part] = cast.all.find((model) => model.id === id);
+      tell();
+    }));
+  }));
 }
 
 async function start() {

@@ -80,6 +80,7 @@ class ScaleMeasurement {
 
   ScaleResult run() {
     result_.network = request_.network;
+    result_.batch_tokens = request_.config.batch_tokens;
     if (ranks_.size() > 1) result_.link = measure_link(ranks_);
     const std::vector<int> sizes = group_sizes(ranks_.size());
     for (const int count : sizes) {
@@ -97,8 +98,8 @@ class ScaleMeasurement {
   void measure(Ranks& group) {
     for (const bool weak : {false, true}) {
       for (const ReduceOrder order : kScaleOrders) {
-        const int64_t all = request_.config.batch_tokens / request_.config.sequence;
-        const int64_t sequences = weak ? all / ranks_.size() * group.size() : all;
+        const int64_t batch = request_.config.batch_tokens / request_.config.sequence;
+        const int64_t sequences = weak ? batch * group.size() : batch;
         const ScaleSetting setting{weak, order, sequences, weak ? group.size() : ranks_.size()};
         add_case(group, setting, take_steps(engine_, group, request_, setting));
       }
@@ -107,17 +108,18 @@ class ScaleMeasurement {
 
   void add_case(Ranks& group, const ScaleSetting& setting, const ScaleSteps& steps) {
     const bool first = group.size() == 1;
+    const int64_t tokens = setting.sequences * request_.config.sequence;
     StepModel& model = models_[setting.weak ? 1 : 0];
     if (first && setting.order == ReduceOrder::Fast) learn(steps, model);
-    ScaleCase entry{
-        .weak = setting.weak,
-        .order = setting.order,
-        .ranks = group.size(),
-        .threads = engine_.threads().count(),
-        .seconds = steps.seconds,
-        .tokens_per_s = static_cast<double>(setting.sequences * request_.config.sequence) / steps.seconds,
-        .sent = steps.sent,
-        .waited = steps.waited};
+    ScaleCase entry{.weak = setting.weak,
+                    .order = setting.order,
+                    .ranks = group.size(),
+                    .threads = engine_.threads().count(),
+                    .rank_tokens = tokens / group.size(),
+                    .seconds = steps.seconds,
+                    .tokens_per_s = static_cast<double>(tokens) / steps.seconds,
+                    .sent = steps.sent,
+                    .waited = steps.waited};
     const auto alone = std::ranges::find_if(result_.cases, [&](const ScaleCase& each) {
       return each.ranks == 1 && each.weak == entry.weak && each.order == entry.order;
     });
@@ -147,13 +149,13 @@ class ScaleMeasurement {
   void predict() {
     for (const int nodes : predicted_nodes(ranks_.size())) {
       for (const ReduceOrder order : kScaleOrders) {
-        const StepModel& model = models_[0];
+        const auto& [strong, weak] = models_;
         result_.predictions.push_back({.nodes = nodes,
                                        .order = order,
-                                       .strong = predict_step(model, request_.network, order, nodes, false),
-                                       .weak = predict_step(model, request_.network, order, nodes, true),
-                                       .sent = volume_of(model, order, nodes),
-                                       .state_bytes = state_bytes(model, nodes)});
+                                       .strong = predict_step(strong, request_.network, order, nodes, false),
+                                       .weak = predict_step(weak, request_.network, order, nodes, true),
+                                       .sent = volume_of(strong, order, nodes),
+                                       .state_bytes = state_bytes(strong, nodes)});
       }
     }
   }
@@ -162,7 +164,7 @@ class ScaleMeasurement {
   Ranks& ranks_;
   const ScaleRequest& request_;
   const JobControl& control_;
-  StepModel models_[2];  // of the strong and of the weak batch
+  StepModel models_[2];  // of strong and of weak steps: one rank has the same batch, others hide other shares
   ScaleResult result_;
   int64_t done_ = 0;
 };

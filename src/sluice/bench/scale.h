@@ -1,5 +1,5 @@
-// Training steps on 1, 2, 4, … of the ranks that were started, on random tokens: the same batch for all
-// (strong) and as large a batch on each (weak), in every order of the sums.
+// Training steps on 1, 2, 4, … of the ranks that were started, on random tokens: one batch shared out over
+// all (strong) and a whole batch on each (weak), in every order of the sums.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,6 +21,7 @@ struct ScaleCase {
   bool weak = false;
   ReduceOrder order = ReduceOrder::Exact;
   int ranks = 1, threads = 1;  // threads of each
+  int64_t rank_tokens = 0;     // of a step on each; the mean, where a batch cannot be shared out equally
   double seconds = 0;          // a step, median
   double tokens_per_s = 0;
   double efficiency = 1;  // tokens per second and rank, as a share of one rank's
@@ -33,7 +34,7 @@ struct ScaleCase {
 struct ScalePrediction {
   int nodes = 0;
   ReduceOrder order = ReduceOrder::Fast;
-  double strong = 0, weak = 0;  // seconds a step
+  double strong = 0, weak = 0;  // seconds a step: of one batch for all nodes, and of one for each
   Volume sent = {};
   double state_bytes = 0;  // a node
 };
@@ -41,6 +42,7 @@ struct ScalePrediction {
 struct ScaleResult {
   std::vector<ScaleCase> cases;
   int64_t parameters = 0;
+  int64_t batch_tokens = 0;
   Link link = {};     // between the ranks of this machine; 0 if there is one
   Link network = {};  // that was asked about
   std::vector<ScalePrediction> predictions;

@@ -40,7 +40,7 @@ struct StepModel {
 // Gradients to the ranks that own them, weights back to all.
 Volume volume_of(const StepModel& step, ReduceOrder order, int ranks);
 
-// Seconds of a step of the same batch on so many ranks, or with as large a batch on each.
+// Seconds of a step of one batch on so many ranks, or, if weak, of one on each.
 double predict_step(const StepModel& step, const Link& link, ReduceOrder order, int ranks, bool weak);
 
 // Bytes of weights, gradients and both moments on a rank; activations come on top.

@@ -13,6 +13,7 @@ nlohmann::ordered_json scale_case_json(const ScaleCase& each) {
           {"order", name_of(each.order)},
           {"ranks", each.ranks},
           {"threads", each.threads},
+          {"tokens_per_rank", each.rank_tokens},
           {"seconds", rounded(each.seconds)},
           {"tokens_per_s", rounded(each.tokens_per_s)},
           {"efficiency", rounded(each.efficiency)},
@@ -44,13 +45,14 @@ nlohmann::ordered_json scale_link_json(const Link& link) {
 }
 
 std::string link_text(const Link& link) {
-  return fmt::format("{:.1f} us and {:.2f} GB/s a message", link.latency * 1e6, link.bandwidth / 1e9);
+  return fmt::format("{:.1f} us and {:.3g} GB/s a message", link.latency * 1e6, link.bandwidth / 1e9);
 }
 
 }  // namespace
 
 nlohmann::ordered_json to_json(const ScaleResult& result) {
-  nlohmann::ordered_json json = {{"what", "scale"}, {"parameters", result.parameters}};
+  nlohmann::ordered_json json = {
+      {"what", "scale"}, {"parameters", result.parameters}, {"batch_tokens", result.batch_tokens}};
   json["link"] = result.link.bandwidth > 0 ? scale_link_json(result.link) : nullptr;
   for (const ScaleCase& each : result.cases) json["cases"].push_back(scale_case_json(each));
   json["network"] = scale_link_json(result.network);
@@ -60,14 +62,14 @@ nlohmann::ordered_json to_json(const ScaleResult& result) {
 }
 
 std::string to_text(const ScaleResult& result) {
-  std::string text = fmt::format("{:<8}{:<11}{:>14}{:>10}{:>12}{:>11}{:>10}{:>9}{:>8}{:>9}\n", "scaling",
-                                 "order", "ranks x thr.", "s a step", "tokens/s", "efficiency", "MB sent",
-                                 "waited", "hidden", "model");
+  std::string text = fmt::format("{:<8}{:<11}{:>14}{:>13}{:>10}{:>12}{:>11}{:>10}{:>9}{:>8}{:>9}\n",
+                                 "scaling", "order", "ranks x thr.", "tokens/rank", "s a step", "tokens/s",
+                                 "efficiency", "MB sent", "waited", "hidden", "model");
   for (const ScaleCase& each : result.cases) {
-    text += fmt::format("{:<8}{:<11}{:>14}{:>10.3f}{:>12.0f}{:>11.2f}{:>10}{:>9}{:>8}{:>9}\n",
+    text += fmt::format("{:<8}{:<11}{:>14}{:>13}{:>10.3f}{:>12.0f}{:>11.2f}{:>10}{:>9}{:>8}{:>9}\n",
                         each.weak ? "weak" : "strong", name_of(each.order),
-                        fmt::format("{} x {}", each.ranks, each.threads), each.seconds, each.tokens_per_s,
-                        each.efficiency, of_several(each, each.sent.bytes / 1e6, 1),
+                        fmt::format("{} x {}", each.ranks, each.threads), each.rank_tokens, each.seconds,
+                        each.tokens_per_s, each.efficiency, of_several(each, each.sent.bytes / 1e6, 1),
                         of_several(each, each.waited, 3), of_several(each, each.hidden, 2),
                         of_several(each, each.predicted, 3));
   }
@@ -75,8 +77,10 @@ std::string to_text(const ScaleResult& result) {
   text += line("between ranks", result.link.bandwidth > 0
                                     ? link_text(result.link)
                                     : "one rank: mpirun -n N sluice bench scale measures more");
-  text +=
-      fmt::format("\nPredicted, not measured, for nodes like this rank, {}:\n", link_text(result.network));
+  text += fmt::format(
+      "\nPredicted, not measured, for nodes like this rank, {}; a step of {} tokens on all nodes "
+      "together (strong) or on each (weak):\n",
+      link_text(result.network), result.batch_tokens);
   text += fmt::format("{:<8}{:<11}{:>12}{:>12}{:>12}{:>12}{:>14}\n", "nodes", "order", "s strong", "s weak",
                       "MB sent", "messages", "GB of state");
   for (const ScalePrediction& each : result.predictions) {

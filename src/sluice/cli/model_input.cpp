@@ -58,7 +58,7 @@ void InterventionOptions::declare(Options& options) {
        .value = "SPEC",
        .text = "Change a value on its way, e.g. \"layers.3.attn.gate set=1 heads=0,2\": set=X, "
                "scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, overall-mean or shuffle, for "
-               "chosen heads=, channels=, positions="},
+               "chosen heads=, channels=, experts=, positions="},
       texts);
   options.list({.name = "--calibration",
                 .value = "FILE...",

@@ -11,6 +11,7 @@
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
 #include "sluice/base/interrupt.h"
+#include "sluice/base/stopwatch.h"
 #include "sluice/base/suggest.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/render.h"
@@ -19,6 +20,9 @@
 
 namespace sluice::cli {
 namespace {
+
+// How long a launcher may take to end processes of which one has failed, on a busy machine.
+constexpr double kLauncherTakes = 4;  // seconds
 
 // Options belong behind the command; alone there are but two.
 [[noreturn]] void refuse_option(const std::string& option) {
@@ -158,12 +162,17 @@ void end_ranks(Ranks& ranks, const Failure& failure, Log& errors) {
 }
 
 // Of a process that has not met the others. What is wrong with the command line is as a rule wrong for all:
-// the first tells, and its end is theirs. Who is still there a second later has a command line of its own.
+// the first tells, and the launcher ends the others. Who is still there seconds later has a command line of
+// its own.
 void tell_alone(const Group& group, const Failure& failure, Log& errors) {
   const bool is_usage = failure.exit_code == static_cast<int>(ErrorKind::Usage);
   if (!is_usage || group.is_first()) return errors.error("{}", failure.line);
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  if (!is_interrupted()) errors.error("rank {}: {}", group.launch.rank, failure.line);
+  const Stopwatch watch;
+  while (watch.seconds() < kLauncherTakes) {
+    if (is_interrupted()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  errors.error("rank {}: {}", group.launch.rank, failure.line);
 }
 
 }  // namespace

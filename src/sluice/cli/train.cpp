@@ -7,6 +7,7 @@
 #include "sluice/cli/use_case.h"
 #include "sluice/train/training.h"
 #include "sluice/train/training_plan.h"
+#include "sluice/train/training_ranks.h"
 
 namespace sluice::cli {
 namespace {
@@ -29,25 +30,35 @@ ReduceOrder order_of(const TrainOptions& request) {
   return ReduceOrder::Exact;
 }
 
+// On all ranks alike. A dry run may have no data.
 TrainingJob job_of(const TrainOptions& request, const RunConfig& config, const Session& session) {
-  return {.config = config,
-          .shards = request.open(request.data, session),
-          .out = request.out,
-          .tokenizer = request.tokenizer,
-          .start = start_of(request),
-          .validation = request.open(request.validation, session),
-          .ranks = {.ranks = session.ranks,
-                    .order = order_of(request),
-                    .experts = request.experts == name_of(ExpertPlacement::Spread)
-                                   ? ExpertPlacement::Spread
-                                   : ExpertPlacement::Everywhere}};
+  TrainingJob job{.config = config,
+                  .shards = {},
+                  .out = request.out,
+                  .tokenizer = request.tokenizer,
+                  .start = start_of(request),
+                  .ranks = {.ranks = session.ranks,
+                            .order = order_of(request),
+                            .experts = request.experts == name_of(ExpertPlacement::Spread)
+                                           ? ExpertPlacement::Spread
+                                           : ExpertPlacement::Everywhere}};
+  if (request.data.empty()) return job;
+  together(session.ranks, [&] {
+    job.shards = request.open(request.data, session);
+    job.validation = request.open(request.validation, session);
+  });
+  return job;
 }
 
 // What the run would refuse is refused before anything is measured; without data there is no run to check.
 void dry_run(const TrainOptions& request, const RunConfig& config, const Session& session) {
-  if (!request.data.empty()) check_job(job_of(request, config, session));
   Engine engine(session.options.engine());
-  print_result(session, plan_training(engine, config, training_control(session)));
+  const JobControl control = training_control(session);
+  const TrainingJob job = job_of(request, config, session);
+  check_ranks(engine, job);
+  if (!job.shards.empty()) check_job(job);
+  tell_ranks(engine, job, control);
+  print_result(session, plan_training(engine, config, control, job.ranks));
 }
 
 void run(const TrainOptions& request, const Session& session) {
@@ -57,9 +68,7 @@ void run(const TrainOptions& request, const Session& session) {
   if (request.print_config) return print_json(session, run_config_json(config));
   if (request.dry_run) return dry_run(request, config, session);
   Engine engine(session.options.engine());
-  std::optional<TrainingJob> job;
-  together(session.ranks, [&] { job.emplace(job_of(request, config, session)); });
-  const TrainingOutcome outcome = train_shown(engine, *job, session);
+  const TrainingOutcome outcome = train_shown(engine, job_of(request, config, session), session);
   print_result(session, outcome);
   if (outcome.end == RunEnd::Interrupted) {
     throw Error(ErrorKind::Interrupted,

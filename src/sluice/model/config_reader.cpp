@@ -42,6 +42,12 @@ std::optional<Json> experts_of(const Json& json) {
   return {};
 }
 
+// Families of mixtures have another default in every version of transformers; 0 says that there are none.
+void refuse_unsaid_experts(const Json& json) {
+  if (!json.text("model_type").ends_with("_moe") || json.contains("num_local_experts")) return;
+  json.integer("num_experts", {.min = 0});
+}
+
 std::vector<int64_t> read_dense_layers(const Json& json, int64_t layers) {
   std::vector<int64_t> list;
   if (!json.contains("mlp_only_layers")) return list;
@@ -62,7 +68,10 @@ void read_shared_expert(const Json& json, Family family, MoeConfig& moe) {
 
 std::optional<MoeConfig> read_moe(const Json& json, Family family, int64_t layers) {
   const std::optional<Json> experts = experts_of(json);
-  if (!experts) return {};
+  if (!experts) {
+    refuse_unsaid_experts(json);
+    return {};
+  }
   if (json.integer_or("num_local_experts", experts->integer()) != experts->integer())
     throw json.at("num_local_experts").unexpected(fmt::format("{}, as num_experts", experts->integer()));
   MoeConfig moe{.experts = experts->integer(kParts),

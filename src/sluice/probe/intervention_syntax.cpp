@@ -230,7 +230,7 @@ void check(const Intervention& intervention, const std::set<std::string_view>& c
     check_index(fmt::format("expert of {}", point.name), intervention.experts, size.experts);
   }
   if (present) return;
-  throw usage_error({.what = missing_point(intervention.tap)});
+  throw usage_error({.what = missing_point(intervention.tap, config)});
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ std::vector<int64_t> layers_with(const TapPoint& point, const TapPattern& patter
 }
 
 // Why a pattern that fits some point names nothing to patch.
-Error nothing_to_patch(const TapPattern& pattern) {
+Error nothing_to_patch(const TapPattern& pattern, const ModelConfig& config) {
   const auto fitting =
       std::ranges::find_if(points::kAll, [&](const TapPoint& point) { return pattern.matches_point(point); });
   const std::string where = fmt::format("--tap {}", pattern.text());
@@ -44,7 +44,7 @@ Error nothing_to_patch(const TapPattern& pattern) {
     return usage_error({.where = where,
                         .what = fmt::format("{} can only be read", fitting->name),
                         .hint = "attn.mixed is what attention makes"});
-  return usage_error({.where = where, .what = missing_point(pattern)});
+  return usage_error({.where = where, .what = missing_point(pattern, config)});
 }
 
 void check_layers(const TapPattern& pattern, const ModelConfig& config) {
@@ -74,7 +74,7 @@ std::vector<PatchTap> patch_taps(std::span<const std::string> patterns, const Mo
           std::ranges::any_of(taps, [&](const PatchTap& tap) { return tap.point.name == point.name; });
       if (!there) taps.push_back({point, patched_heads(point, config), std::move(layers)});
     }
-    if (!any) throw nothing_to_patch(pattern);
+    if (!any) throw nothing_to_patch(pattern, config);
   }
   return taps;
 }

@@ -26,11 +26,20 @@ bool has_point(const TapPoint& point, const TapPattern& pattern, const ModelConf
   return false;
 }
 
-std::string missing_point(const TapPattern& pattern) {
-  const bool gate = std::ranges::any_of(points::kAll, [&](const TapPoint& point) {
-    return point.axes == TapAxes::Gate && pattern.matches_point(point);
-  });
-  return gate ? "the model has no gate there" : "the model has no experts there";
+std::string missing_point(const TapPattern& pattern, const ModelConfig& config) {
+  const auto means = [&](TapAxes axes) {
+    return std::ranges::any_of(points::kAll, [&](const TapPoint& point) {
+      return point.axes == axes && pattern.matches_point(point);
+    });
+  };
+  if (means(TapAxes::Gate)) return "the model has no gate there";
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    // Experts are there, so what is missing is the one that all tokens share, or its gate.
+    if (!pattern.layers().contains(layer) || !config.has_experts(layer)) continue;
+    return config.moe->shared_width > 0 ? "the model's shared expert has no gate"
+                                        : "the model has no shared expert";
+  }
+  return "the model has no experts there";
 }
 
 }  // namespace sluice

@@ -16,6 +16,6 @@ bool has_point(const TapPoint& point, int64_t layer, const ModelConfig& config);
 bool has_point(const TapPoint& point, const TapPattern& pattern, const ModelConfig& config);
 
 // "the model has no gate there": what is missing where a pattern means no point that there is.
-std::string missing_point(const TapPattern& pattern);
+std::string missing_point(const TapPattern& pattern, const ModelConfig& config);
 
 }  // namespace sluice

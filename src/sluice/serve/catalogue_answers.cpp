@@ -9,6 +9,7 @@
 #include "sluice/base/json_text.h"
 #include "sluice/base/system.h"
 #include "sluice/data/backcopy.h"
+#include "sluice/serve/example_calibration.h"
 #include "sluice/serve/explorer_state.h"
 #include "sluice/serve/server.h"
 
@@ -120,6 +121,16 @@ Answer answer_backcopy(ExplorerState& /*state*/, const HttpRequest& request) {
                         {"copies", std::move(copies)}});
 }
 
+// A line of JSON for each, as --calibration reads them.
+Answer answer_examples(ExplorerState& state, const HttpRequest& request) {
+  const std::string* id = request.parameter("model");
+  if (id == nullptr) throw HttpError(400, "model: needed", "model");
+  std::string lines;
+  for (const std::string& text : example_texts(state.shelf.find(*id)))
+    lines += compact_text({{"text", text}}) + "\n";
+  return HttpResponse{.type = "application/x-ndjson; charset=utf-8", .body = std::move(lines)};
+}
+
 Answer answer_queue(ExplorerState& state, const HttpRequest& request) {
   const QueueStatus status = state.queue.status();
   const QueueClient client = client_of(request);
@@ -137,7 +148,7 @@ Answer answer_queue(ExplorerState& state, const HttpRequest& request) {
     yours.push_back({{"kind", work.kind},
                      {"place", work.place},
                      {"waited_s", work.waited_s},
-                     {"expected_s", work.expected_s}});
+                     {"expected_s", work.expected_s ? ordered_json(*work.expected_s) : ordered_json()}});
   }
   return json_response(
       {{"running", std::move(running)}, {"waiting", status.waiting.size()}, {"yours", std::move(yours)}});

@@ -118,14 +118,19 @@ ordered_json complete(ExplorerState& state, const WantedCompletion& wanted, cons
                       const CompletionText::Arrived& arrived) {
   const LoadedModel& model = state.shelf.load(*wanted.subject.model, turn.control);
   TextGenerationRequest request{.prompt = ids_of(wanted.subject, model), .options = wanted.options};
-  request.options.interventions =
-      calibrated_on_examples(*wanted.subject.model, model, wanted.subject.interventions, turn.control);
+  request.options.interventions = calibrated_on_examples(
+      *wanted.subject.model, model, {wanted.subject.interventions, std::ssize(request.prompt)}, turn.control);
   CompletionText text(model, wanted.text, arrived);
   if (wanted.echo) add_prompt(text, state, wanted, model, request.prompt, turn);
   int64_t made = 0;
   if (wanted.options.max_tokens > 0) {
     request.chosen_from = [&](std::span<const float> logits) { text.chosen_from(logits); };
-    request.arrived = [&](std::optional<TokenId> id, std::string_view piece) { text.add(id, piece); };
+    int64_t arrived_tokens = 0;
+    turn.control.report("tokens", arrived_tokens, wanted.options.max_tokens);
+    request.arrived = [&, arrived_tokens](std::optional<TokenId> id, std::string_view piece) mutable {
+      text.add(id, piece);
+      if (id) turn.control.report("tokens", ++arrived_tokens, wanted.options.max_tokens);
+    };
     request.enough = [&] { return text.is_stopped(); };
     made = std::ssize(generate_text(model, request, turn.control).ids);
     state.metrics.generated_tokens += made;

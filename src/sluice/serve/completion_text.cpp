@@ -26,6 +26,9 @@ void CompletionText::note_token(TokenId id, std::span<const float> log_probabili
   token.logprob = log_probabilities[static_cast<size_t>(id)];
   for (const PredictedToken& each : likeliest(log_probabilities, *options_.alternatives))
     token.top.emplace_back(text_of_token(each.id), std::log(each.probability));
+  // As clients expect it: beside the likeliest, the one that was taken.
+  const auto is_own = [&](const auto& each) { return each.first == token.text; };
+  if (std::ranges::none_of(token.top, is_own)) token.top.emplace_back(token.text, *token.logprob);
 }
 
 void CompletionText::add_prompt_token(TokenId id, std::span<const float> log_probabilities) {

@@ -24,6 +24,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/models", answer_models},
     {"GET", "/api/v1/prompts", answer_prompts},
     {"GET", "/api/v1/backcopy", answer_backcopy},
+    {"GET", "/api/v1/examples", answer_examples},
     {"GET", "/api/v1/queue", answer_queue},
     {"POST", "/api/v1/tokenize", answer_tokenize},
     {"POST", "/api/v1/view", answer_view},

@@ -48,6 +48,7 @@ Answer answer_metrics(ExplorerState& state, const HttpRequest& request);
 Answer answer_models(ExplorerState& state, const HttpRequest& request);
 Answer answer_prompts(ExplorerState& state, const HttpRequest& request);
 Answer answer_backcopy(ExplorerState& state, const HttpRequest& request);
+Answer answer_examples(ExplorerState& state, const HttpRequest& request);
 Answer answer_queue(ExplorerState& state, const HttpRequest& request);
 Answer answer_tokenize(ExplorerState& state, const HttpRequest& request);
 Answer answer_view(ExplorerState& state, const HttpRequest& request);

@@ -96,6 +96,7 @@ Turn FairQueue::turn_of(const std::shared_ptr<Running>& running) const {
     return running->cancelled || seconds_since(running->since) > limit;
   };
   turn.control.progress = [running](const ProgressUpdate& update) {
+    if (update.total != running->total || update.done < running->done) running->counting_since = Clock::now();
     running->done = update.done;
     running->total = update.total;
   };
@@ -108,7 +109,9 @@ bool FairQueue::run_next(std::chrono::milliseconds at_most) {
   running->entry.work.run(turn_of(running));
   const std::scoped_lock lock(mutex_);
   const double seconds = seconds_since(running->since);
-  usual_seconds_ = usual_seconds_ == 0 ? seconds : (1 - kNewest) * usual_seconds_ + kNewest * seconds;
+  const QueuedWork& work = running->entry.work;
+  const auto [usual, is_first] = usual_seconds_.try_emplace({work.kind, work.model}, seconds);
+  if (!is_first) usual->second = (1 - kNewest) * usual->second + kNewest * seconds;
   running_.reset();
   return true;
 }
@@ -126,10 +129,28 @@ std::vector<const FairQueue::Entry*> FairQueue::in_order() const {
   return interleaved(by_peer);
 }
 
+// Of what has not been computed yet, as long as the others on average.
+std::optional<double> FairQueue::usual_seconds(const QueuedWork& work) const {
+  if (usual_seconds_.empty()) return {};
+  const auto found = usual_seconds_.find({work.kind, work.model});
+  if (found != usual_seconds_.end()) return found->second;
+  double sum = 0;
+  for (const auto& [kind, seconds] : usual_seconds_) sum += seconds;
+  return sum / static_cast<double>(usual_seconds_.size());
+}
+
+// By what it has counted so far; before that, by what others of its kind took.
+std::optional<double> FairQueue::seconds_left(const Running& running) const {
+  const auto done = static_cast<double>(running.done), total = static_cast<double>(running.total);
+  if (done > 0 && total > 0) return seconds_since(running.counting_since) * (total - done) / done;
+  const std::optional<double> usual = usual_seconds(running.entry.work);
+  return usual ? std::optional(std::max(*usual - seconds_since(running.since), 0.0)) : std::nullopt;
+}
+
 QueueStatus FairQueue::status() const {
   const std::scoped_lock lock(mutex_);
   QueueStatus status;
-  double expected = 0;
+  std::optional<double> expected = 0;
   if (running_) {
     const auto& [ticket, work, since] = running_->entry;
     const double seconds = seconds_since(running_->since);
@@ -140,7 +161,7 @@ QueueStatus FairQueue::status() const {
                       .seconds = seconds,
                       .done = running_->done,
                       .total = running_->total};
-    expected = std::max(usual_seconds_ - seconds, 0.0);
+    expected = seconds_left(*running_);
   }
   for (const Entry* entry : in_order()) {
     status.waiting.push_back({.ticket = entry->ticket,
@@ -150,7 +171,8 @@ QueueStatus FairQueue::status() const {
                               .place = status.waiting.size() + 1,
                               .waited_s = seconds_since(entry->since),
                               .expected_s = expected});
-    expected += usual_seconds_;
+    const std::optional<double> usual = usual_seconds(entry->work);
+    expected = expected && usual ? std::optional(*expected + *usual) : std::nullopt;
   }
   return status;
 }

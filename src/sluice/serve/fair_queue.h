@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,7 +60,8 @@ struct WaitingWork {
   QueueClient client;
   std::string kind, model;
   size_t place = 0;  // from 1, in the order of turns
-  double waited_s = 0, expected_s = 0;
+  double waited_s = 0;
+  std::optional<double> expected_s = {};  // none: nothing is known of what comes before it
 };
 
 struct QueueStatus {
@@ -101,6 +103,7 @@ class FairQueue {
     Clock::time_point since = Clock::now();
     std::atomic<bool> cancelled = false;
     std::atomic<int64_t> done = 0, total = 0;
+    std::atomic<Clock::time_point> counting_since = since;  // of `done`, which begins anew with every part
   };
   // The waiting work of one client, oldest first. Clients of a peer, and peers, stand in the order of their
   // turns.
@@ -119,6 +122,8 @@ class FairQueue {
   void remove_empty();
   std::shared_ptr<Running> take_next(std::chrono::milliseconds at_most);
   std::vector<const Entry*> in_order() const;
+  std::optional<double> usual_seconds(const QueuedWork& work) const;
+  std::optional<double> seconds_left(const Running& running) const;
   Turn turn_of(const std::shared_ptr<Running>& running) const;
 
   QueueLimits limits_;
@@ -128,7 +133,8 @@ class FairQueue {
   size_t waiting_ = 0;
   uint64_t last_ticket_ = 0;
   std::shared_ptr<Running> running_;
-  double usual_seconds_ = 0;  // of recent computations
+  // Of recent computations, by kind and model: a continuation may take a hundred times as long as a view.
+  std::map<std::pair<std::string, std::string>, double> usual_seconds_;
   bool closed_ = false;
 };
 

@@ -34,6 +34,7 @@ ordered_json token_event(const LoadedModel& model, const TokenChances& chances, 
                          std::string_view text) {
   return {{"index", chances.index},
           {"id", id},
+          {"token", token_json(model, id)},
           {"text", text},
           {"probability", shortest_number(static_cast<float>(chances.probability_of(id)))},
           {"top", predicted_json(model, chances.top)}};
@@ -48,12 +49,17 @@ ordered_json end_json(const LoadedModel& model, const TokenChances& chances, std
 void stream_text(ExplorerState& state, const WantedText& wanted, EventStream& events, const Turn& turn) {
   const LoadedModel& model = state.shelf.load(*wanted.subject.model, turn.control);
   TextGenerationRequest request{.prompt = ids_of(wanted.subject, model), .options = wanted.options};
-  request.options.interventions =
-      calibrated_on_examples(*wanted.subject.model, model, wanted.subject.interventions, turn.control);
+  request.options.interventions = calibrated_on_examples(
+      *wanted.subject.model, model, {wanted.subject.interventions, std::ssize(request.prompt)}, turn.control);
+  int64_t made_tokens = 0;
+  turn.control.report("tokens", made_tokens, wanted.options.max_tokens);
   TokenChances chances(wanted.alternatives);
   request.chosen_from = [&](std::span<const float> logits) { chances.next(logits); };
   request.arrived = [&](std::optional<TokenId> id, std::string_view text) {
-    if (id) ++state.metrics.generated_tokens;
+    if (id) {
+      ++state.metrics.generated_tokens;
+      turn.control.report("tokens", ++made_tokens, wanted.options.max_tokens);
+    }
     events.send("token",
                 compact_text(id ? token_event(model, chances, *id, text) : ordered_json({{"text", text}})));
   };

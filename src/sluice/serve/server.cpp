@@ -228,8 +228,9 @@ void Server::tell_places() {
     const auto mine = std::ranges::find(status.waiting, connection.ticket(), &WaitingWork::ticket);
     if (mine == status.waiting.end() || mine->place == told) continue;
     told = mine->place;
-    connection.stream_piece(event_text(
-        "queue", fmt::format("{{\"place\":{},\"expected_s\":{:.3f}}}", mine->place, mine->expected_s)));
+    const std::string expected = mine->expected_s ? fmt::format("{:.3f}", *mine->expected_s) : "null";
+    connection.stream_piece(
+        event_text("queue", fmt::format("{{\"place\":{},\"expected_s\":{}}}", mine->place, expected)));
   }
 }
 

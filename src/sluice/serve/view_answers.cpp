@@ -50,8 +50,8 @@ ordered_json sinks_json(const PromptView& a, const PromptView& b) {
   return sinks;
 }
 
-ordered_json finite_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(shortest_number(static_cast<float>(value))) : ordered_json();
+ordered_json shortest_or_null(double value) {
+  return finite_or_null(shortest_number(static_cast<float>(value)));
 }
 
 // What predictions have to do with; all null if they cannot be compared.
@@ -62,7 +62,7 @@ void add_predictions(ordered_json& json, const ViewDifference& difference, const
     return;
   }
   ordered_json kl = ordered_json::array(), changed = ordered_json::array(), next = ordered_json::array();
-  for (const double each : difference.kl) kl.push_back(finite_or_null(each));
+  for (const double each : difference.kl) kl.push_back(shortest_or_null(each));
   for (const ChangedToken& token : difference.changed)
     changed.push_back({{"position", token.position},
                        {"a", predicted_json(a.model, token.a)},
@@ -70,14 +70,14 @@ void add_predictions(ordered_json& json, const ViewDifference& difference, const
   for (const ProbabilityChange& change : difference.next)
     next.push_back({{"id", change.id},
                     {"token", token_json(a.model, change.id)},
-                    {"a", finite_or_null(change.a)},
-                    {"b", finite_or_null(change.b)},
-                    {"change", finite_or_null(change.b - change.a)}});
+                    {"a", shortest_or_null(change.a)},
+                    {"b", shortest_or_null(change.b)},
+                    {"change", shortest_or_null(change.b - change.a)}});
   json["why_not"] = nullptr;
   json["kl"] = std::move(kl);
-  json["kl_mean"] = finite_or_null(difference.mean_kl());
-  json["kl_last"] = finite_or_null(difference.kl.back());
-  json["agreement"] = finite_or_null(difference.agreement);
+  json["kl_mean"] = shortest_or_null(difference.mean_kl());
+  json["kl_last"] = shortest_or_null(difference.kl.back());
+  json["agreement"] = shortest_or_null(difference.agreement);
   json["changed"] = std::move(changed);
   json["next"] = std::move(next);
 }
@@ -85,8 +85,8 @@ void add_predictions(ordered_json& json, const ViewDifference& difference, const
 ordered_json difference_json(const ViewDifference& difference, const StoredView& a, const StoredView& b) {
   ordered_json json;
   add_predictions(json, difference, a);
-  json["nll"] = finite_or_null(b.view.nll() - a.view.nll());
-  json["sink"] = finite_or_null(b.view.sink().mean() - a.view.sink().mean());
+  json["nll"] = shortest_or_null(b.view.nll() - a.view.nll());
+  json["sink"] = shortest_or_null(b.view.sink().mean() - a.view.sink().mean());
   json["sinks"] = sinks_json(a.view, b.view);
   return json;
 }
@@ -105,7 +105,7 @@ ordered_json view_json(const StoredView& stored, size_t rows) {
   for (const NextTokens::Row& row : stored.next.top)
     if (top.size() < rows) top.push_back(predicted_json(stored.model, row.token));
   json["next"] = {{"position", stored.next.position},
-                  {"entropy", finite_or_null(stored.next.entropy)},
+                  {"entropy", shortest_or_null(stored.next.entropy)},
                   {"top", std::move(top)}};
   return json;
 }
@@ -168,7 +168,7 @@ Answer answer_next(ExplorerState& state, const HttpRequest& request) {
         }
         return json_response({{"view", view->name},
                               {"position", next.position},
-                              {"entropy", finite_or_null(next.entropy)},
+                              {"entropy", shortest_or_null(next.entropy)},
                               {"top", std::move(top)}});
       }};
 }

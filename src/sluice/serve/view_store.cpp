@@ -36,10 +36,9 @@ ViewStore::Obtained ViewStore::obtain(const Subject& subject, ModelShelf& shelf,
   if (subject.prompt) names_.put(text_name(subject), std::make_shared<const std::string>(name), kNameBytes);
   if (ViewHandle known = views_.find(name)) return {known, true};
   const Packing packing = subject.model->packing();
-  PromptViewRequest request{
-      .ids = std::move(ids),
-      .interventions = calibrated_on_examples(*subject.model, model, subject.interventions, control),
-      .packing = packing};
+  PromptViewRequest request{.ids = std::move(ids), .packing = packing};
+  request.interventions = calibrated_on_examples(*subject.model, model,
+                                                 {subject.interventions, std::ssize(request.ids)}, control);
   ViewHandle unchanged;
   if (!subject.interventions.empty()) {
     Subject sound = subject;

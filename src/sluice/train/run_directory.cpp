@@ -44,7 +44,8 @@ fs::path checkpoint_in(const fs::path& run, int64_t step) {
 bool holds_only_a_lost_beginning(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path / kLockName, error)) return false;
-  return std::ranges::all_of(names_in(path, error), [](const std::string& name) {
+  const std::vector<std::string> names = names_in(path, error);
+  return !error && std::ranges::all_of(names, [](const std::string& name) {
     return name == kLockName || name == kTokenizer || name == held_out_file("") || is_temporary_name(name);
   });
 }

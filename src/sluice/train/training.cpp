@@ -238,7 +238,10 @@ std::optional<Tokenizer> tokenizer_of_texts(const std::string& named, const std:
 }
 
 void check_job(const TrainingJob& job) {
-  checked(job);
+  Ranks& ranks = job.ranks.ranks;
+  together(ranks, [&] {
+    if (ranks.is_first()) checked(job);
+  });
 }
 
 TrainingOutcome run_training(Engine& engine, const TrainingJob& asked, const JobControl& control,
@@ -256,7 +259,7 @@ TrainingOutcome run_training(Engine& engine, const TrainingJob& asked, const Job
   // As the first rank has completed it; the others do not look at the directory.
   const std::string config = broadcast(ranks, run_config_json(job.config).dump());
   if (!ranks.is_first()) job.config = read_run_config(Json::parse(config, "the run's configuration"));
-  if (ranks.size() > 1) tell_ranks(engine, job, control);
+  tell_ranks(engine, job, control);
   warn_of_learnt_validation(job, control);
   if (directory && directory->tokenizer().empty())
     control.warn("no --tokenizer: the checkpoints will not say what their tokens stand for");

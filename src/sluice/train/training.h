@@ -49,7 +49,8 @@ std::optional<Tokenizer> tokenizer_of_texts(const std::string& named, const std:
 
 // Whatever a run refuses at its start, without writing anything. Bad input if the tokenizer, the data or the
 // prompt of samples do not fit the model; a usage error if the run to resume was begun with another
-// configuration or tokenizer; a failure if the directory is taken.
+// configuration or tokenizer; a failure if the directory is taken. On several ranks the first one looks, and
+// all throw; what they are asked beside it is in train/training_ranks.h.
 void check_job(const TrainingJob& job);
 
 // Checks the job before anything is written. If it is cancelled, the step under way is finished and saved,
