@@ -105,6 +105,19 @@ return [pixels.filter((pixel) => pixel === table().packed[255]).length, pixels[9
   EXPECT_EQ(darkest, json({55, 0, true}));  // rows 45 to 99; nothing above the diagonal; the palest elsewhere
 }
 
+TEST_F(ExplorerMaps, keep_their_sums_beside_them_when_the_window_shrinks) {
+  open("m=headwise&t=" + kPrompt);
+  wait_for_large_map("0 -1");
+  browser().resize(390, 844);
+  browser().wait_until(
+      "(() => { const box = (name) => document.querySelector('.large ' + name).getBoundingClientRect();"
+      "return box('.map').width < 300 && Math.abs(box('.map').height - box('.map').width) < 1 &&"
+      "Math.abs(box('.by-query').height - box('.map').height) < 1 &&"
+      "Math.abs(box('.by-key').width - box('.map').width) < 1; })()",
+      "sums as long as the map's sides");
+  browser().resize(1280, 900);
+}
+
 TEST_F(ExplorerMaps, show_what_is_hovered_in_numbers) {
   open("m=headwise&l=1&h=0&t=" + kPrompt);
   wait_for_large_map("1 0");
