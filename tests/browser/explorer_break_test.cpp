@@ -226,6 +226,11 @@ TEST_F(ExplorerBreak, shows_what_it_does_to_each_of_two_models) {
   wait_for_effect();
   EXPECT_EQ(count("#effects-beside"), 0);
   EXPECT_EQ(text_of("#gateless"), "baseline, beside it, has no gate: nothing is changed in it.");
+  open("m=baseline&b=headwise&v=break&x=1_all_0_0_0_closed_0.5&t=" + kPrompt);
+  wait_for_effect();
+  EXPECT_EQ(text_of("#effects h2"), "What it does to headwise");
+  EXPECT_EQ(text_of("#gateless"), "baseline has no gate: nothing is changed in it.");
+  EXPECT_EQ(count(".change"), 1) << "it can be switched off";
 }
 
 // Figures that are late look so; once there are none, or new ones, nothing does, however the late question

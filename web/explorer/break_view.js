@@ -13,6 +13,14 @@ let command = null;
 // While a slider moves the state follows at this pace, in milliseconds: fast enough to look live, slow enough for the server.
 const kSliderPace = 60;
 
+const besides = () => session.panes.map((pane) => pane.model).filter((model) => model !== mainModel());
+
+// The same changes are made in both of two models, as far as each has what they name. The first that has a gate is the one
+// whose layers and heads can be chosen.
+const gated = () => [mainModel(), ...besides()].filter((model) => model?.gate);
+const subject = () => gated()[0] ?? mainModel();
+const subjectPass = () => (subject() === mainModel() ? mainPane() : session.panes.find((pane) => pane.model === subject()))?.pass;
+
 const write = (index, values, how = 'push') => change({changes: state.changes.map((one, i) => (i === index ? {...one, ...values} : one))}, how);
 const range = (count) => Array.from({length: count ?? 0}, (_, i) => [i, i]);
 
@@ -21,14 +29,14 @@ const withChosen = (options, chosen, name) => (options.some(([value]) => value =
 
 // Where it applies.
 function placeControls(one, index) {
-  const model = mainModel();
+  const model = subject();
   const controls = [choice('What is changed', scopeNames, one.scope, (scope) => write(index, {scope}))];
   if (one.scope === 'layer' || one.scope === 'head') {
     controls.push(choice('Layer', withChosen((model.gate?.layers ?? []).map((layer) => [layer, `layer ${layer}`]), one.layer, 'layer'), one.layer, (layer) => write(index, {layer: Number(layer)})));
   }
   if (one.scope === 'head') controls.push(choice('Head', withChosen(range(model.heads).map(([i]) => [i, `head ${i}`]), one.head, 'head'), one.head, (head) => write(index, {head: Number(head)})));
   if (one.scope === 'position') {
-    const count = mainPane()?.pass.count ?? 1;
+    const count = subjectPass()?.count ?? 1;
     controls.push(element('input', {type: 'number', min: 0, max: count - 1, value: one.position, 'aria-label': 'Position of the token',
       onchange: ({target}) => {
         target.value = Math.min(count - 1, Math.max(0, Math.trunc(Number(target.value) || 0))); // what is used
@@ -57,10 +65,10 @@ function amountControls(one, index, code) {
 // Why a change that is on does nothing, or not all that it says.
 function reasonIdle(one, index) {
   if (!one.on) return null;
-  const count = mainPane()?.pass.count;
-  const unfit = misfit(mainModel(), one, count);
+  const count = subjectPass()?.count;
+  const unfit = misfit(subject(), one, count);
   if (unfit) return {idle: true, words: `Does nothing: ${unfit}.`};
-  const other = overridden(mainModel(), state.changes, index, count);
+  const other = overridden(subject(), state.changes, index, count);
   if (!other) return null;
   return {idle: other.whole, words: `${other.whole ? 'Overridden' : 'Overridden in part'} by change ${other.by + 1}, which comes later.`};
 }
@@ -78,7 +86,7 @@ function item(one, index) {
 const add = (one) => change({changes: [...state.changes, one]});
 
 function drawList() {
-  const model = mainModel();
+  const model = subject();
   if (session.readOnly) {
     replace(list, element('p', {class: 'empty'}, element('strong', {}, 'Nothing can be changed here'), `${kReadOnly} Start sluice explore without it to turn the dimmers.`));
     return;
@@ -97,22 +105,19 @@ function drawList() {
       state.locked.length ? element('button', {type: 'button', onclick: () => add({...fresh(0, -1), scope: 'position', position: state.locked[0]})}, `+ token ${state.locked[0]}`) : null));
 }
 
-const drawCommand = () => replace(command, session.readOnly || !mainModel()?.gate ? null : commandFor(mainModel(), mainPane()?.pass));
+const drawCommand = () => replace(command, session.readOnly || !subject()?.gate ? null : commandFor(subject(), subjectPass()));
 
 // Whether the list shows the state already, but for the amounts that a slider is just writing.
 let shape = '';
-const shapeOf = () => JSON.stringify([mainModel()?.id, mainPane()?.pass.count, state.locked[0], state.layer, state.head, state.changes.map((one) => ({...one, amount: 0}))]);
+const shapeOf = () => JSON.stringify([subject()?.id, subjectPass()?.count, state.locked[0], state.layer, state.head, state.changes.map((one) => ({...one, amount: 0}))]);
 
-// The same changes are made in both of two models, as far as each has what they name.
 function effectsOf() {
-  const main = mainModel();
-  if (session.readOnly || !main) return [];
-  return [new Effects(main), ...besides().filter((model) => main.gate && model.gate).map((model) => new Effects(model, 'effects-beside'))];
+  if (session.readOnly || !subject()) return [];
+  return (gated().length ? gated() : [subject()]).map((model, i) => new Effects(model, i ? 'effects-beside' : 'effects'));
 }
 
-const besides = () => session.panes.map((pane) => pane.model).filter((model) => model !== mainModel());
-
-const gateless = () => besides().filter((model) => !model.gate && mainModel().gate).map((model) => element('p', {class: 'note', id: 'gateless'}, `${model.id}, beside it, has no gate: nothing is changed in it.`));
+const gateless = () => (gated().length ? [mainModel(), ...besides()] : []).filter((model) => !model.gate)
+  .map((model) => element('p', {class: 'note', id: 'gateless'}, `${model.id}${model === mainModel() ? '' : ', beside it,'} has no gate: nothing is changed in it.`));
 
 export function build() {
   list = element('div');
