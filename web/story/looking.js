@@ -5,7 +5,7 @@ import {svgElement} from '../shared/drawing.js';
 import {drawing} from './drawings.js';
 import {TokenRow, chartWidth, found, p, slider, tryIt, value} from './figures.js';
 import {foreignLetters} from '../shared/nursery.js';
-import {cast, explorerLink, isSink, kSinkFactor, kStudyLetters, largestActivation, look, meanOf, reader, sharesByWork, sinkHead, textFor, whereDue} from './material.js';
+import {cast, explorerLink, isSink, kProseBytes, kSinkFactor, kStudyLetters, largestActivation, look, meanOf, reader, sharesByWork, sinkHead, textFor, whereDue} from './material.js';
 
 const kLongest = 300; // characters of a sentence
 
@@ -135,17 +135,20 @@ export function sink() {
   const sinks = element('figure', {class: 'chart'});
   const sizes = element('figure', {class: 'chart'});
   let index = 0;
-  const length = slider('Letters', {low: 8, high: kStudyLetters, at: 63, moved: debounced(150, () => draw().catch(fail))});
+  const nursery = Boolean(model?.nursery);
+  const length = slider(nursery ? 'Letters' : 'Characters', {low: 8, high: nursery ? kStudyLetters : kProseBytes, at: nursery ? 63 : kProseBytes, moved: debounced(150, () => draw().catch(fail))});
   const another = element('button', {type: 'button', onclick: () => {
     index += 1;
     draw().catch(fail);
-  }}, 'Another sequence');
+  }}, nursery ? 'Another sequence' : 'Another text');
   const fail = (error) => replace(result, p(error.message));
 
   async function draw() {
-    const text = await textFor(model, index, Number(length.input.value));
-    const pass = await look(model, text.text);
-    result.dataset.text = text.text;
+    const letters = Number(length.input.value);
+    const whole = (await textFor(model, index, letters)).text;
+    const text = nursery ? whole : Array.from(whole).slice(0, letters).join('');
+    const pass = await look(model, text);
+    result.dataset.text = text;
     const {sink: measured, layers} = pass.view;
     const mean = (list) => meanOf(list ?? []);
     replace(sinks, element('figcaption', {class: 'note'}, 'Attention on the first token, by layer'), svgElement(lineChart({title: 'Attention on the first token by layer', series: [{name: model.id, values: layers.map((layer) => mean(layer.attention?.sink))}],

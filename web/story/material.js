@@ -50,8 +50,10 @@ export async function textFor(model, index = 0, letters = 63) {
 }
 
 // Prompts of the factual kind, cut so that a small model's few positions suffice.
+export const kProseBytes = 180;
+
 async function prose(seed) {
-  const {prompts} = await get(`/api/v1/prompts?seed=${seed}&bytes=180`);
+  const {prompts} = await get(`/api/v1/prompts?seed=${seed}&bytes=${kProseBytes}`);
   return (prompts.find((prompt) => prompt.type === 'factual') ?? prompts[0]).text;
 }
 
