@@ -23,7 +23,7 @@ namespace {
 // How long a rank that fails waits for the others to fail, too, before it ends them.
 constexpr double kGrace = 3;  // seconds
 // How long the processes may take to find each other: on one machine a second or two, on a thousand minutes.
-constexpr double kStart = 24, kStartPerRank = 0.25, kLongestStart = 300;  // seconds
+constexpr double kStart = 20, kStartPerRank = 0.25, kLongestStart = 300;  // seconds
 // A count is an int to MPI.
 constexpr size_t kMostBytes = size_t{1} << 30;
 // Between hosts. What is larger than some 64 KiB MPI sends only when the receiver has answered. Over TCP that
