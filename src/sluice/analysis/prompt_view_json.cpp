@@ -9,27 +9,22 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What is not finite becomes null.
-ordered_json number_json(double value) {
-  return std::isfinite(value) ? ordered_json(shortest_number(static_cast<float>(value))) : ordered_json();
-}
-
 template <class Values>
 ordered_json numbers_json(const Values& values) {
   ordered_json json = ordered_json::array();
-  for (const auto value : values) json.push_back(number_json(value));
+  for (const auto value : values) json.push_back(shortest_or_null(value));
   return json;
 }
 
 ordered_json summary_json(std::string_view position, const GateSummary& summary) {
   return {{"position", position},
-          {"mean", number_json(summary.mean)},
-          {"first", number_json(summary.first)},
-          {"others", number_json(summary.others)},
-          {"closed", number_json(summary.closed)},
-          {"open", number_json(summary.open)},
-          {"lowest", number_json(summary.lowest)},
-          {"highest", number_json(summary.highest)},
+          {"mean", shortest_or_null(summary.mean)},
+          {"first", shortest_or_null(summary.first)},
+          {"others", shortest_or_null(summary.others)},
+          {"closed", shortest_or_null(summary.closed)},
+          {"open", shortest_or_null(summary.open)},
+          {"lowest", shortest_or_null(summary.lowest)},
+          {"highest", shortest_or_null(summary.highest)},
           {"histogram", numbers_json(summary.histogram)}};
 }
 
@@ -62,10 +57,10 @@ ordered_json layer_json(const ViewLayer& layer) {
           {"attention", attention_json(layer)},
           {"gates", std::move(gates)},
           {"activation",
-           {{"largest", number_json(layer.largest)},
+           {{"largest", shortest_or_null(layer.largest)},
             {"position", layer.largest_position},
             {"channel", layer.largest_channel},
-            {"mean_absolute", number_json(layer.mean_absolute)}}}};
+            {"mean_absolute", shortest_or_null(layer.mean_absolute)}}}};
 }
 
 // Over the layers and heads that have it: [T].
@@ -105,21 +100,21 @@ ordered_json to_json(const PromptView& view) {
   }
   for (const ViewLayer& layer : view.layers) layers.push_back(layer_json(layer));
   const KeyAttention sink = view.sink();
-  return {
-      {"ids", view.ids},
-      {"tokens", view.tokens.empty() ? ordered_json() : ordered_json(view.tokens)},
-      {"surprise", numbers_json(view.surprise)},
-      {"nll", number_json(view.nll())},
-      {"ppl", number_json(std::exp(view.nll()))},
-      {"received", numbers_json(received_by_all(view))},
-      {"sink",
-       {{"mean", number_json(sink.mean())},
-        {"floor", number_json(uniform_sink(view.length()))},
-        {"late", number_json(sink.late_mean())},
-        {"late_floor", sink.late_queries == 0 ? ordered_json()
-                                              : number_json(uniform_sink(view.length(), 0, kFirstQueries))}}},
-      {"gates", std::move(gates)},
-      {"layers", std::move(layers)}};
+  return {{"ids", view.ids},
+          {"tokens", view.tokens.empty() ? ordered_json() : ordered_json(view.tokens)},
+          {"surprise", numbers_json(view.surprise)},
+          {"nll", shortest_or_null(view.nll())},
+          {"ppl", shortest_or_null(std::exp(view.nll()))},
+          {"received", numbers_json(received_by_all(view))},
+          {"sink",
+           {{"mean", shortest_or_null(sink.mean())},
+            {"floor", shortest_or_null(uniform_sink(view.length()))},
+            {"late", shortest_or_null(sink.late_mean())},
+            {"late_floor", sink.late_queries == 0
+                               ? ordered_json()
+                               : shortest_or_null(uniform_sink(view.length(), 0, kFirstQueries))}}},
+          {"gates", std::move(gates)},
+          {"layers", std::move(layers)}};
 }
 
 }  // namespace sluice

@@ -31,4 +31,9 @@ inline nlohmann::ordered_json finite_or_null(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
+// The same with the digits that f32 has.
+inline nlohmann::ordered_json shortest_or_null(double value) {
+  return finite_or_null(shortest_number(static_cast<float>(value)));
+}
+
 }  // namespace sluice

@@ -1,7 +1,7 @@
 // The report's tree as JSON.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sluice/base/json_text.h"
 #include "sluice/report/report.h"
 #include "sluice/report/report_names.h"
 
@@ -9,10 +9,6 @@ namespace sluice {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json finite_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : nullptr;
-}
 
 struct CellJson {
   ordered_json operator()(Missing) const { return nullptr; }

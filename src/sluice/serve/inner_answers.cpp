@@ -1,6 +1,5 @@
 // What happens inside: the logit lens, and the ranks of a head's linear maps.
 #include <algorithm>
-#include <cmath>
 
 #include "sluice/analysis/head_rank.h"
 #include "sluice/analysis/view_lens.h"
@@ -18,8 +17,7 @@ constexpr int64_t kUsualLensPositions = 64;
 ordered_json lens_layer_json(const LoadedModel& model, const ViewLensLayer& lens) {
   ordered_json top = ordered_json::array(), surprise = ordered_json::array();
   for (const std::vector<PredictedToken>& tokens : lens.top) top.push_back(predicted_json(model, tokens));
-  for (const float each : lens.surprise)
-    surprise.push_back(std::isfinite(each) ? ordered_json(shortest_number(each)) : ordered_json());
+  for (const float each : lens.surprise) surprise.push_back(shortest_or_null(each));
   return {{"layer", lens.layer},
           {"top", std::move(top)},
           {"surprise", std::move(surprise)},

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sluice/analysis/view_difference.h"
 #include "sluice/base/json_text.h"
@@ -48,10 +47,6 @@ ordered_json sinks_json(const PromptView& a, const PromptView& b) {
     sinks.push_back({{"layer", l}, {"by_head", changes}});
   }
   return sinks;
-}
-
-ordered_json shortest_or_null(double value) {
-  return finite_or_null(shortest_number(static_cast<float>(value)));
 }
 
 // What predictions have to do with; all null if they cannot be compared.
