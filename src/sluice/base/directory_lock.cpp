@@ -14,9 +14,8 @@ FileDescriptor lock_directory(const std::filesystem::path& directory, const std:
   if (!file.is_open()) throw system_failure(directory, "cannot lock", last_system_error());
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) throw system_failure(directory, "cannot lock", last_system_error());
-    throw failure({.where = directory.string(),
-                   .what = what_others_do,
-                   .hint = "wait for it, or choose another --out"});
+    throw failure(
+        {.where = directory.string(), .what = what_others_do, .hint = "wait for it, or choose another one"});
   }
   return file;
 }

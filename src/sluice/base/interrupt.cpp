@@ -27,6 +27,10 @@ void watch_interrupts() {
   // Without SA_RESTART: who waits for input wakes up and sees the wish.
   // SIGUSR1 is what mpirun hands on at once.
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(signal, &action, nullptr);
+  // A terminal that was closed ends a job in order, but not one that nohup has told to go on.
+  struct sigaction closed = {};
+  if (::sigaction(SIGHUP, nullptr, &closed) == 0 && closed.sa_handler != SIG_IGN)
+    ::sigaction(SIGHUP, &action, nullptr);
 }
 
 bool is_interrupted() {

@@ -67,10 +67,21 @@ bool product_is_right() {
   return true;
 }
 
+// Without what libraries do before a fork(): OpenBLAS joins a thread of its own, which asks for memory
+// without an end where the system refuses it. The child needs nothing of that: it multiplies and leaves.
+pid_t bare_fork() {
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 34)
+  return _Fork();
+#endif
+#endif
+  return fork();
+}
+
 }  // namespace
 
 bool tiles_multiply_correctly() {
-  const pid_t child = fork();
+  const pid_t child = bare_fork();
   if (child < 0) return false;
   if (child == 0) {
     // The default action, not a handler of the embedding program: a trap must end this process at once.
