@@ -268,7 +268,7 @@ TEST(Plans, refuse_what_they_do_not_know) {
                "plan: unknown group \"layer\" (did you mean \"layers\"?)");
   EXPECT_ERROR(plan_with("layers", {.layer_actions = {"opened"}}), ErrorKind::Usage,
                "plan: unknown action \"opened\": expected open, closed, mean, head-mean, layer-mean, "
-               "overall-mean, shuffled, inverted (did you mean \"open\"?)");
+               "overall-mean, raised, shuffled, inverted (did you mean \"open\"?)");
   PlanRequest beyond;
   beyond.layers = IndexSet::parse("6");
   EXPECT_ERROR(plan_with("layers", beyond), ErrorKind::Usage,

@@ -43,6 +43,17 @@ TEST(ModelConfig, reads_the_official_flags_headwise_first) {
   EXPECT_EQ(elementwise.gates[0].form.granularity, Granularity::Elementwise);
 }
 
+TEST(ModelConfig, refuses_a_start_of_a_bias_that_is_not_there) {
+  EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g1", "bias_init": 2}])"),
+                   "c.json: gates[0].bias_init: expected 0 without a bias, got 2 (\"bias\": true gives the "
+                   "gate one)");
+  EXPECT_BAD_INPUT(read(R"(, "gates": [{"position": "g1", "bias": true, "bias_init": 1e30}])"),
+                   "c.json: gates[0].bias_init: expected number from -100 to 100, got 1e+30");
+  EXPECT_EQ(
+      read(R"(, "gates": [{"position": "g1", "input": "constant", "bias_init": 2}])").gates[0].bias_init, 2)
+      << "a constant is its own bias";
+}
+
 TEST(ModelConfig, reads_a_list_of_gates) {
   const ModelConfig config = read(R"(, "gates": [
       {"position": "g1", "granularity": "headwise", "activation": "ns_sigmoid", "layers": [0, 2], "bias": true,

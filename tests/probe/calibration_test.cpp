@@ -107,6 +107,30 @@ TEST_F(Calibrations, one_mean_serves_a_head_a_layer_or_the_model) {
   }
 }
 
+TEST_F(Calibrations, level_scales_each_channel_and_head_level_each_head) {
+  const std::vector<Intervention> mean = interventions({"attn.gate mean"});
+  const CalibratedTap& tap = *mean.front().calibration->find(kGateOfLayer1);
+  const Watched by_channel = watched("layers.1.attn.gate level=1", kGateOfLayer1);
+  const Watched by_head = watched("layers.1.attn.gate head-level=0.25 heads=1", kGateOfLayer1);
+  for (int64_t i = 0; i < by_channel.before.count(); ++i) {
+    const float before = by_channel.before.data<float>()[i];
+    const int64_t element = i % 32, head = element / 8;
+    ASSERT_FLOAT_EQ(by_channel.after.data<float>()[i], static_cast<float>(before / tap.mean(element))) << i;
+    const double factor = head == 1 ? 0.25 / tap.head_mean(1) : 1;
+    ASSERT_FLOAT_EQ(by_head.after.data<float>()[i], static_cast<float>(before * factor)) << i;
+  }
+}
+
+TEST_F(Calibrations, level_refuses_what_has_a_mean_of_zero) {
+  for (const NamedParameter& each : decoder_.parameters())
+    if (each.parameter->name.ends_with("o_proj.weight"))
+      std::ranges::fill(each.parameter->value.values<float>(), 0.0F);
+  Intervener intervener(interventions({"attn.out level=1"}));
+  EXPECT_ERROR(logits(text_from(3, 7), &intervener), ErrorKind::Usage,
+               "intervention at layers.0.attn.out: no factor gives a value whose mean over the "
+               "calibration text is 0 that level: expected values above 0, such as a gate's");
+}
+
 // Which sequence of the calibration text a changed value comes from, -1 if from none of them.
 int64_t donor_of(const Tensor& after, const std::vector<Tensor>& donors) {
   for (size_t d = 0; d < donors.size(); ++d)
@@ -225,7 +249,8 @@ TEST_P(CausalChanges, do_not_depend_on_the_place_within_a_pass) {
 
 INSTANTIATE_TEST_SUITE_P(Each, CausalChanges,
                          testing::Values("set=0.25", "scale=-1.5", "shift=0.125", "invert", "noise=0.5,2",
-                                         "mean", "head-mean", "layer-mean", "overall-mean", "shuffle=1"),
+                                         "mean", "head-mean", "layer-mean", "overall-mean", "level=1",
+                                         "head-level=0.5", "shuffle=1"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::ranges::replace_if(

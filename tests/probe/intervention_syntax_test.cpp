@@ -68,7 +68,8 @@ TEST(InterventionSyntax, does_not_mind_more_spaces) {
 }
 
 TEST(InterventionSyntax, tells_which_changes_need_calibration_text) {
-  for (const char* change : {"mean", "head-mean", "layer-mean", "overall-mean", "shuffle", "shuffle=3"}) {
+  for (const char* change : {"mean", "head-mean", "layer-mean", "overall-mean", "level=1", "head-level=2",
+                             "shuffle", "shuffle=3"}) {
     EXPECT_TRUE(parse(std::string("attn.gate ") + change).needs_calibration()) << change;
   }
   for (const char* change : {"set=1", "scale=1", "shift=1", "invert", "noise=0.5"}) {
@@ -104,11 +105,12 @@ TEST(InterventionSyntax, refuses_more_than_one_change) {
 
 TEST(InterventionSyntax, refuses_unknown_words_with_the_nearest) {
   const std::string known =
-      ": expected set=X, scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, overall-mean or "
-      "shuffle";
+      ": expected set=X, scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, overall-mean, "
+      "level=X, head-level=X or shuffle";
   EXPECT_EQ(refusal("attn.gate sacle=2"), "unknown change \"sacle\"" + known + " (did you mean \"scale\"?)");
-  EXPECT_EQ(refusal("attn.gate set=1 head=2"),
-            "unknown change \"head\"" + known + " (did you mean \"head-mean\" or \"heads\"?)");
+  EXPECT_EQ(
+      refusal("attn.gate set=1 head=2"),
+      "unknown change \"head\"" + known + " (did you mean \"head-mean\" or \"head-level\" or \"heads\"?)");
   EXPECT_EQ(refusal("attn.gate zzzzzzzz"), "unknown change \"zzzzzzzz\"" + known);
   EXPECT_EQ(refusal("atn.gate set=1"), "no tap fits \"atn.gate\" (did you mean \"attn.gate\"?)");
 }

@@ -25,7 +25,7 @@ TEST_F(RunDirectories, refuse_a_second_process) {
   const RunDirectory first = RunDirectory::create(path(), {.config = "{}"});
   EXPECT_ERROR(
       RunDirectory::open(path()), ErrorKind::Failed,
-      path().string() + ": another process trains in this directory (wait for it, or choose another --out)");
+      path().string() + ": another process trains in this directory (wait for it, or choose another one)");
 }
 
 TEST_F(RunDirectories, begin_only_where_nothing_is_lost) {

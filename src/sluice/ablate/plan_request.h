@@ -21,8 +21,8 @@ namespace sluice {
 inline constexpr std::string_view kPlanGroups[] = {
     "global", "constants", "layers", "heads", "first-heads", "cumulative", "positions", "depth", "controls"};
 
-// The words for what is done to a gate: open, closed, mean, head-mean, layer-mean, overall-mean, shuffled,
-// inverted.
+// The words for what is done to a gate: open, closed, mean, head-mean, layer-mean, overall-mean, raised
+// (to a mean of 1), shuffled, inverted.
 struct PlanRequest {
   std::vector<std::string> groups = {"global", "constants", "layers"};
   std::vector<std::string> global_actions = {"open", "closed", "mean", "head-mean", "overall-mean"};

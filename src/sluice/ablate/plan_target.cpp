@@ -25,6 +25,7 @@ constexpr std::array kActionWords = {
     ActionWord{"head-mean", "head-mean", ""},
     ActionWord{"layer-mean", "layer-mean", ""},
     ActionWord{"overall-mean", "overall-mean", ""},
+    ActionWord{"raised", "level=1", ""},
     ActionWord{"shuffled", "shuffle", "shuffle"},
     ActionWord{"inverted", "invert", ""},
 };

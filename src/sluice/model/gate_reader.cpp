@@ -10,6 +10,8 @@
 namespace sluice {
 namespace {
 
+constexpr double kLargestInit = 100;  // as of a run's init: beyond it nothing can be learnt
+
 GateForm read_form(const Json& json) {
   GateForm form;
   form.granularity = json.choice_or("granularity", form.granularity, kGranularities);
@@ -71,10 +73,13 @@ GateSpec read_gate(const Json& json, const ModelConfig& config) {
     gate.channels = json.integer("channels", {.min = 1, .max = config.hidden});
   gate.order = json.choice_or("order", gate.order, kOrders);
   gate.layers = read_layers(json, config.layers);
-  gate.init_std =
-      json.number_or("init_std", gate.input == GateInput::Constant ? 0.0 : gate.init_std, {.min = 0.0});
+  gate.init_std = json.number_or("init_std", gate.input == GateInput::Constant ? 0.0 : gate.init_std,
+                                 {.min = 0.0, .max = kLargestInit});
   gate.bias = json.boolean_or("bias", false);
-  gate.bias_init = json.number_or("bias_init", 0.0);
+  gate.bias_init = json.number_or("bias_init", 0.0, {.min = -kLargestInit, .max = kLargestInit});
+  const bool has_start = gate.bias || gate.input == GateInput::Constant;  // a constant is its own bias
+  if (gate.bias_init != 0.0 && !has_start)
+    throw json.at("bias_init").unexpected("0 without a bias", "\"bias\": true gives the gate one");
   check(json, gate);
   return gate;
 }

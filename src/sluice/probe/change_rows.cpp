@@ -82,6 +82,25 @@ void put_means(const Intervention& intervention, const ChosenPart& part) {
   part.change_each([&](int64_t, int64_t element, float) { return means[static_cast<size_t>(element)]; });
 }
 
+// A mean of zero stays one, whatever it is multiplied by.
+void raise_levels(const Intervention& intervention, const ChosenPart& part) {
+  const CalibratedTap& tap = calibrated_tap(intervention, part.rows);
+  std::vector<float> factors(static_cast<size_t>(tap.heads * tap.channels));
+  for (const int64_t element : part.elements) {
+    const double mean =
+        intervention.change == Change::Level ? tap.mean(element) : tap.head_mean(element / tap.channels);
+    const auto factor = static_cast<float>(intervention.amount / mean);
+    if (!std::isfinite(factor))
+      throw usage_error(
+          {.where = fmt::format("intervention at {}", part.rows.name.text()),
+           .what = "no factor gives a value whose mean over the calibration text is 0 that level",
+           .expected = "values above 0, such as a gate's"});
+    factors[static_cast<size_t>(element)] = factor;
+  }
+  part.change_each(
+      [&](int64_t, int64_t element, float x) { return x * factors[static_cast<size_t>(element)]; });
+}
+
 Random draws_of(const Intervention& intervention, const TapName& name) {
   return Random(intervention.seed).child(static_cast<uint64_t>(name.layer + 1));
 }
@@ -155,6 +174,10 @@ bool change_rows(const Intervention& intervention, const SequenceRows& rows) {
     case Change::LayerMean:
     case Change::OverallMean:
       put_means(intervention, part);
+      break;
+    case Change::Level:
+    case Change::HeadLevel:
+      raise_levels(intervention, part);
       break;
     case Change::Shuffle:
       put_donor(intervention, part);

@@ -24,6 +24,8 @@ enum class Change {
   HeadMean,     // one mean for all channels of a head
   LayerMean,    // one mean for all heads
   OverallMean,  // one mean for all layers of the model
+  Level,        // by what makes each channel's mean over that text `amount`: keeps the pattern
+  HeadLevel,    // one factor for all channels of a head
   Shuffle,      // what another sequence had at this position: keeps the distribution, removes the alignment
   Invert,       // 1 - value
   Noise,        // itself plus Gaussian noise whose norm is `amount` times its own, over what is chosen
@@ -39,7 +41,7 @@ struct Intervention {
 
   bool needs_means() const {
     return change == Change::Mean || change == Change::HeadMean || change == Change::LayerMean ||
-           change == Change::OverallMean;
+           change == Change::OverallMean || change == Change::Level || change == Change::HeadLevel;
   }
   bool needs_donors() const { return change == Change::Shuffle; }
   bool needs_calibration() const { return needs_means() || needs_donors(); }
@@ -49,10 +51,14 @@ struct Intervention {
 };
 
 // "TAP CHANGE [heads=SET] [channels=SET] [experts=SET] [positions=SET]" with CHANGE one of set=X, scale=X,
-// shift=X, mean, head-mean, layer-mean, overall-mean, shuffle, shuffle=SEED, invert, noise=X, noise=X,SEED.
+// shift=X, mean, head-mean, layer-mean, overall-mean, level=X, head-level=X, shuffle, shuffle=SEED, invert,
+// noise=X, noise=X,SEED.
 // Usage error if it is not that, or names what the model does not have.
 Intervention parse_intervention(std::string_view text, const ModelConfig& config);
 std::vector<Intervention> parse_interventions(std::span<const std::string> texts, const ModelConfig& config);
+
+// Whether the model has the tap that the text begins with. Usage error if no model has.
+bool has_what_is_changed(std::string_view text, const ModelConfig& config);
 
 // The rows of a tap's value that belong to one sequence.
 struct SequenceRows {

@@ -77,8 +77,8 @@ void read_noise(const Word& word, Intervention& intervention) {
 
 void read_change(const Word& word, Intervention& intervention) {
   static const std::vector<std::string> names = {
-      "set",     "scale",  "shift", "mean",  "head-mean", "layer-mean", "overall-mean",
-      "shuffle", "invert", "noise", "heads", "channels",  "experts",    "positions"};
+      "set",        "scale",   "shift",  "mean",  "head-mean", "layer-mean", "overall-mean", "level",
+      "head-level", "shuffle", "invert", "noise", "heads",     "channels",   "experts",      "positions"};
   const auto numeric = [&](Change change) {
     intervention.change = change;
     intervention.amount = amount_of(word);
@@ -96,6 +96,8 @@ void read_change(const Word& word, Intervention& intervention) {
   if (word.name == "head-mean") return plain(Change::HeadMean);
   if (word.name == "layer-mean") return plain(Change::LayerMean);
   if (word.name == "overall-mean") return plain(Change::OverallMean);
+  if (word.name == "level") return numeric(Change::Level);
+  if (word.name == "head-level") return numeric(Change::HeadLevel);
   if (word.name == "invert") return plain(Change::Invert);
   if (word.name == "shuffle") {
     intervention.change = Change::Shuffle;
@@ -105,7 +107,7 @@ void read_change(const Word& word, Intervention& intervention) {
   if (word.name == "noise") return read_noise(word, intervention);
   throw usage_error({.what = fmt::format("unknown change \"{}\"", word.name),
                      .expected = "set=X, scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, "
-                                 "overall-mean or shuffle",
+                                 "overall-mean, level=X, head-level=X or shuffle",
                      .hint = did_you_mean(word.name, names)});
 }
 
@@ -251,6 +253,15 @@ Intervention parse_intervention(std::string_view text, const ModelConfig& config
   return intervention;
 } catch (const Error& error) {
   throw error.inside(fmt::format("intervention \"{:.80}\"", text));
+}
+
+bool has_what_is_changed(std::string_view text, const ModelConfig& config) {
+  const std::vector<Word> words = words_of(text);
+  const TapPattern tap(words.empty() ? text : words.front().name);
+  return tap.layers().largest() < config.layers &&
+         std::ranges::any_of(points::kAll, [&](const TapPoint& point) {
+           return tap.matches_point(point) && has_point(point, tap, config);
+         });
 }
 
 std::vector<Intervention> parse_interventions(std::span<const std::string> texts, const ModelConfig& config) {

@@ -88,7 +88,7 @@ RouterOptions read_routers(const Json& json, const ModelConfig& model) {
   return options;
 }
 
-Initialisation read_initialisation(const Json& json) {
+Initialisation read_initialisation(const Json& json, const ModelConfig& model) {
   constexpr NumberRange kStd{.min = 0.0, .max = 100.0};
   Initialisation init;
   if (!json.contains("init")) return init;
@@ -98,6 +98,8 @@ Initialisation read_initialisation(const Json& json) {
   init.std = object.number_or("std", init.std, kStd);
   init.embedding = object.optional_number("embedding", kStd);
   init.output = object.optional_number("output", kStd);
+  if (init.output && model.tied)
+    throw object.at("output").unexpected("none", "the output of this model is its embedding: init.embedding");
   init.residual_by_depth = object.boolean_or("residual_by_depth", init.residual_by_depth);
   init.attention_output = object.number_or("attention_output", init.attention_output, kStd);
   return init;
@@ -217,7 +219,7 @@ RunConfig read_run_config(const Json& json) {
   config.model = read_model(json.at("model"));
   read_sizes(json, config);
   config.seed = static_cast<uint64_t>(json.integer_or("seed", 0, {.min = 0}));
-  config.init = read_initialisation(json);
+  config.init = read_initialisation(json, config.model);
   config.trainer.schedule = read_schedule(json, read_steps(json, config.batch_tokens));
   config.trainer.optimizer = read_optimizer(json);
   config.trainer.routers = read_routers(json, config.model);
