@@ -101,6 +101,7 @@ TEST_F(PlantedLook, finds_uniform_attention_and_one_hot_activations) {
   EXPECT_EQ(look.activations.front().layers[0].largest.channel, kBegin);
   EXPECT_DOUBLE_EQ(sink_rate(look.attention, 0.3), 1.0) << "short sequences: " << floor;
   EXPECT_DOUBLE_EQ(sink_rate(look.attention, 0.5), 0.0);
+  EXPECT_NEAR(strongest_head(look.attention).sink, floor, 1e-6) << "all heads have the same";
 }
 
 TEST_F(PlantedLook, measures_attention_on_any_key) {

@@ -53,6 +53,7 @@ TEST_F(NurseryPair, has_a_baseline_whose_sink_is_several_times_its_floor) {
   EXPECT_EQ(looked.length, 127);
   EXPECT_GE(looked.sink.ci95.value().low, 3 * looked.key_floor);
   EXPECT_GT(sink_rate(looked.attention, 0.5), 0) << "a head is dormant";
+  EXPECT_GT(strongest_head(looked.attention).sink, looked.sink.value) << "and has more than all on average";
 }
 
 TEST_F(NurseryPair, has_a_gated_model_with_less_of_it) {

@@ -40,6 +40,10 @@ TEST_P(SynthKind, hardly_ever_makes_the_same_document_twice) {
   EXPECT_GT(std::set<std::string>(texts.begin(), texts.end()).size(), kSamples - 5);
 }
 
+TEST(Synth, may_write_code_that_is_longer_than_thousands_of_others) {
+  EXPECT_EQ(synth_document({.kind = TextKind::Code, .seed = 1, .index = 25'666}).size(), 1698U);
+}
+
 TEST_P(SynthKind, is_plain_ascii_of_bounded_length) {
   for (const std::string& text : samples(GetParam())) {
     EXPECT_GE(text.size(), kMinSynthBytes);

@@ -57,6 +57,18 @@ TEST_F(Tokenize, makes_a_document_of_a_text_and_of_each_line_of_json) {
   EXPECT_EQ(info.vocabulary, 256);
 }
 
+TEST_F(Tokenize, cuts_joined_documents_into_pieces_that_begin_and_end_alike) {
+  const std::string text = file("a.jsonl", "{\"text\":\"abcd\"}\n{\"text\":\"ef\"}\n");
+  const TokenShardInfo info = tokenize_files(
+      Tokenizer::bytes(), {.files = {text}, .out = out(), .end_of_text = 0, .piece_tokens = 5}, Threads(1));
+  const auto pieces = documents_of(TokenShard(out()));
+  ASSERT_EQ(pieces.size(), 3U);
+  EXPECT_EQ(pieces[0], (std::vector<TokenId>{0, 'a', 'b', 'c', 0}));
+  EXPECT_EQ(pieces[1], (std::vector<TokenId>{0, 'd', 0, 'e', 0})) << "an end stands between two documents";
+  EXPECT_EQ(pieces[2], (std::vector<TokenId>{0, 'f', 0, 0, 0})) << "what is left of the text, filled up";
+  EXPECT_EQ(info.text_bytes, 6);
+}
+
 TEST_F(Tokenize, leaves_documents_without_text_out) {
   EXPECT_EQ(
       bytes_of({file("a.jsonl", "{\"text\":\"\"}\n{\"text\":\"x\"}\n"), file("empty.txt", "")}).documents, 1);

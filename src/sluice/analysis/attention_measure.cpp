@@ -68,4 +68,13 @@ double sink_rate(const std::vector<AttentionLayer>& layers, double epsilon) {
   return static_cast<double>(sinks) / static_cast<double>(heads);
 }
 
+StrongestHead strongest_head(const std::vector<AttentionLayer>& layers) {
+  StrongestHead strongest;
+  for (const AttentionLayer& layer : layers)
+    for (size_t h = 0; h < layer.by_head.size(); ++h)
+      if (const double sink = layer.by_head[h].key.mean(); sink > strongest.sink)
+        strongest = {layer.layer, static_cast<int64_t>(h), sink};
+  return strongest;
+}
+
 }  // namespace sluice

@@ -56,4 +56,14 @@ void add_entropy(AttentionLayer& layer, const Tensor& entropy);
 double sink_rate(const std::vector<AttentionLayer>& layers, double epsilon);
 inline constexpr std::array kSinkRates = {0.1, 0.3, 0.5};
 
+// A model has a sink if its first token gets so many times what uniform attention would give it.
+inline constexpr double kSinkTimesUniform = 3;
+
+// The head whose mean probability on the key is largest.
+struct StrongestHead {
+  int64_t layer = 0, head = 0;
+  double sink = 0;
+};
+StrongestHead strongest_head(const std::vector<AttentionLayer>& layers);
+
 }  // namespace sluice

@@ -88,9 +88,8 @@ nlohmann::ordered_json to_json(const Pulse& pulse) {
 }
 
 Pulse read_pulse(const Json& json) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  constexpr NumberRange kSane{-1e300, 1e300};  // differences of such numbers are finite
-  const auto number = [&](const char* key) { return json.number_or(key, kUnknown, kSane); };
+  constexpr double kNotThere = std::numeric_limits<double>::quiet_NaN();
+  const auto number = [&](const char* key) { return json.number_or(key, kNotThere, kFinite); };
   Pulse pulse{.sink = number("sink"),
               .sink_floor = number("sink_floor"),
               .sink_late = number("sink_without_first_4"),

@@ -5,7 +5,6 @@
 #include "sluice/cli/data_options.h"
 #include "sluice/cli/overwriting.h"
 #include "sluice/cli/use_case.h"
-#include "sluice/data/backcopy.h"
 #include "sluice/data/synth_corpus.h"
 #include "sluice/data/token_shard_report.h"
 #include "sluice/data/tokenize.h"
@@ -19,8 +18,10 @@ void synthesise(const DataOptions& options, const Session& session) {
                              .seed = static_cast<uint64_t>(options.seed.value_or(0)),
                              .bytes = options.bytes};
   request.documents = options.documents.value_or(request.documents);
-  if (options.is_backcopy())
-    request.backcopy_letters = options.letters.value_or(BackcopyChain::kUsualLetters);
+  if (options.is_backcopy()) {
+    request.backcopy_start = options.start.start();
+    request.backcopy_letters = options.letters.value_or(BackcopyChain::usual_letters(request.backcopy_start));
+  }
   const SynthCorpus corpus = write_synth_corpus(request, job_control(session));
   print_result(session, corpus);
 }
@@ -40,7 +41,8 @@ void tokenize(const DataOptions& options, const Session& session) {
   const TokenizeRequest request{.files = {options.files.begin() + 1, options.files.end()},
                                 .format = options.format.format(),
                                 .out = *options.out,
-                                .end_of_text = end_of_text(options, tokenizer)};
+                                .end_of_text = end_of_text(options, tokenizer),
+                                .piece_tokens = options.pieces};
   const TokenShardInfo info =
       tokenize_files(tokenizer, request, Threads(session.options.threads), job_control(session));
   print_result(session, WrittenTokenShard{.path = request.out, .info = info});
@@ -69,6 +71,7 @@ Command data_command() {
                    "sluice data synth --out code.txt --kind code --documents 50",
                    "sluice data synth --out nursery.jsonl --kind backcopy --documents 20000",
                    "sluice data tokenize tokenizer.json corpus.jsonl --out corpus.tokens",
+                   "sluice data tokenize tokenizer.json corpus.jsonl --pieces 128 --out begun.tokens",
                    "zstdcat corpus.zst | sluice data tokenize tokenizer.json - --format jsonl --out c.tokens",
                    "sluice data info corpus.tokens --json"},
       .declare = [](Options& options) -> Action {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "sluice/cli/action_options.h"
+#include "sluice/data/tokenize.h"
 
 namespace sluice::cli {
 namespace {
@@ -24,10 +25,12 @@ void declare_synth(Options& options, DataOptions& target) {
   options.integer(
       {.name = "--letters",
        .value = "N",
-       .text = "synth: letters of a backcopy document (default: 126, with start and end 128 tokens)",
+       .text = "synth: letters of a backcopy document (default: as many as give 128 tokens, start and end "
+               "counted)",
        .low = 1,
        .high = 1 << 20},
       target.letters);
+  target.start.declare(options, "synth: what a backcopy document begins with");
   options.integer({.name = "--bytes",
                    .value = "N",
                    .text = "synth: stop after the document that reaches so many bytes of text",
@@ -80,6 +83,14 @@ void declare(Options& options, DataOptions& target) {
                 .text = "tokenize: the token that ends a document, as the tokenizer spells it (default: "
                         "<|endoftext|> or a similar one, else the byte 0)"},
                target.end_of_text);
+  options.integer({.name = "--pieces",
+                   .value = "N",
+                   .text = "tokenize: join the documents and cut them into pieces of N tokens, the "
+                           "end-of-text token first and "
+                           "last, so that every training sequence of that length begins with it",
+                   .low = kFewestPieceTokens,
+                   .high = 1 << 20},
+                  target.pieces);
 }
 
 void check(const DataOptions& options) {
@@ -89,13 +100,17 @@ void check(const DataOptions& options) {
                 {"--documents", options.documents.has_value(), "synth"},
                 {"--seed", options.seed.has_value(), "synth"},
                 {"--letters", options.letters.has_value(), "synth"},
+                {"--start", options.start.is_given(), "synth"},
                 {"--format", !options.format.word.empty(), "tokenize"},
-                {"--end-of-text", options.end_of_text.has_value(), "tokenize"}});
+                {"--end-of-text", options.end_of_text.has_value(), "tokenize"},
+                {"--pieces", options.pieces.has_value(), "tokenize"}});
   if (options.bytes && options.documents)
     throw wrong_use("data", "--bytes and --documents exclude each other");
   if (std::ranges::count(options.kinds, "backcopy") > 0 && !options.is_backcopy())
     throw wrong_use("data", "backcopy is not text and does not go with other kinds");
   if (options.letters && !options.is_backcopy()) throw wrong_use("data", "--letters is for --kind backcopy");
+  if (options.start.is_given() && !options.is_backcopy())
+    throw wrong_use("data", "--start is for --kind backcopy");
   if (options.action == "info") {
     if (options.out) throw wrong_use("data", "--out is for synth and tokenize");
     if (options.files.size() != 1)

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/cli/backcopy_start_option.h"
 #include "sluice/cli/options.h"
 #include "sluice/cli/text_format_option.h"
 #include "sluice/data/synth.h"
@@ -17,7 +18,8 @@ struct DataOptions {
   std::vector<std::string> files, kinds;
   std::optional<std::string> out, end_of_text;
   TextFormatOption format;
-  std::optional<std::int64_t> bytes, documents, seed, letters;
+  std::optional<std::int64_t> bytes, documents, seed, letters, pieces;
+  BackcopyStartOption start;
 
   bool is_backcopy() const { return kinds == std::vector<std::string>{"backcopy"}; }
   std::vector<TextKind> text_kinds() const;  // none: all

@@ -1,6 +1,7 @@
 // --task: what a model is evaluated on instead of a text.
 #pragma once
 
+#include "sluice/cli/backcopy_start_option.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/eval/backcopy_score.h"
 
@@ -9,11 +10,17 @@ namespace sluice::cli {
 struct TaskOptions {
   std::string task;  // empty: none
   std::optional<std::int64_t> seed, documents;
+  BackcopyStartOption start;
 
   void declare(Options& options);
 
-  // Usage error if its options are given without it, or if it is given beside a text.
-  void check(bool has_text) const;
+  // Which options were given that are of texts alone.
+  struct TextOptions {
+    bool text = false, cutting = false, against = false;
+  };
+
+  // Usage error if its options are given without it, or if it is given beside what is of texts.
+  void check(const TextOptions& beside) const;
 
   BackcopyRequest request() const;
 };

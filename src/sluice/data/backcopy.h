@@ -9,16 +9,37 @@
 #include <string>
 #include <string_view>
 
+#include "sluice/base/json.h"
 #include "sluice/base/random.h"
 
 namespace sluice {
+
+// What a model sees first of a document.
+enum class BackcopyStart {
+  Symbol,  // the same sign in every document, which stands nowhere else
+  Letter   // what follows that symbol: a letter that may stand anywhere
+};
+
+inline constexpr Choice<BackcopyStart> kBackcopyStarts[] = {{"symbol", BackcopyStart::Symbol},
+                                                            {"letter", BackcopyStart::Letter}};
+
+// How many signs at the beginning of a document the model does not see.
+constexpr size_t unseen_signs(BackcopyStart start) {
+  return start == BackcopyStart::Letter ? 1 : 0;
+}
 
 class BackcopyChain {
  public:
   static constexpr char kStart = '^';
   static constexpr size_t kLetters = 52;  // a to z and A to Z
   static constexpr size_t kTriggers = 6;
-  static constexpr int64_t kUsualLetters = 126;  // of a document: with start and end a sequence of 128
+  static constexpr int64_t kUsualSequence = 128;                // tokens of a document
+  static constexpr int64_t kUsualLetters = kUsualSequence - 2;  // of these: without start and end
+
+  // As many as give a sequence of 128 for either start.
+  static constexpr int64_t usual_letters(BackcopyStart start) {
+    return kUsualLetters + static_cast<int64_t>(unseen_signs(start));
+  }
 
   // Triggers and table depend on the seed.
   explicit BackcopyChain(uint64_t seed);

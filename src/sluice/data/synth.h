@@ -32,7 +32,7 @@ struct SynthId {
 
 // What every document keeps within.
 constexpr size_t kMinSynthBytes = 300;
-constexpr size_t kMaxSynthBytes = 1600;
+constexpr size_t kMaxSynthBytes = 4000;
 
 // ASCII, ends with a line feed.
 std::string synth_document(const SynthId& id);

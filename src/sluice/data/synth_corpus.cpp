@@ -7,7 +7,6 @@
 
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/error.h"
-#include "sluice/data/backcopy.h"
 
 namespace sluice {
 namespace {
@@ -37,8 +36,9 @@ std::string formatted(const Document& document, CorpusFormat format) {
 
 std::function<Document(uint64_t)> documents_of(const SynthCorpusRequest& request) {
   if (request.backcopy_letters) {
-    return [chain = BackcopyChain(request.seed), letters = *request.backcopy_letters](uint64_t index) {
-      return Document{chain.document(index, static_cast<size_t>(letters)), "backcopy"};
+    return [chain = BackcopyChain(request.seed), letters = *request.backcopy_letters,
+            unseen = unseen_signs(request.backcopy_start)](uint64_t index) {
+      return Document{chain.document(index, static_cast<size_t>(letters)).substr(unseen), "backcopy"};
     };
   }
   const std::span<const TextKind> all = all_text_kinds();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sluice/base/job_control.h"
+#include "sluice/data/backcopy.h"
 #include "sluice/data/synth.h"
 
 namespace sluice {
@@ -20,6 +21,7 @@ struct SynthCorpusRequest {
 
   // Documents of a BackcopyChain instead of kinds: so many letters each.
   std::optional<int64_t> backcopy_letters = {};
+  BackcopyStart backcopy_start = BackcopyStart::Symbol;
 };
 
 struct SynthCorpus {

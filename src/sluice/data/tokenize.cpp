@@ -1,6 +1,7 @@
 #include "sluice/data/tokenize.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sluice/base/assert.h"
 #include "sluice/base/error.h"
@@ -38,6 +39,7 @@ class DocumentEncoder {
     encode_waiting();
     if (documents_ == 0)
       throw bad_input({.where = input_name(request_.files.back()), .what = "no text in it"});
+    fill_piece();
     return writer_.commit();
   }
 
@@ -49,11 +51,38 @@ class DocumentEncoder {
       const auto at = static_cast<size_t>(i);
       ids[at] = tokenizer_.encode(waiting_[at]);
     });
-    for (size_t i = 0; i < ids.size(); ++i) writer_.add(ids[i], waiting_[i].size());
+    for (size_t i = 0; i < ids.size(); ++i) write(ids[i], waiting_[i].size());
     documents_ += std::ssize(ids);
     control_.report("documents", documents_, 0);
     waiting_.clear();
     waiting_bytes_ = 0;
+  }
+
+  void write(std::span<const TokenId> document, size_t text_bytes) {
+    if (!request_.piece_tokens) return writer_.add(document, text_bytes);
+    piece_bytes_ += text_bytes;
+    for (const TokenId id : document) append_to_piece(id);
+    append_to_piece(request_.end_of_text);
+  }
+
+  void append_to_piece(TokenId id) {
+    if (piece_.empty()) piece_.push_back(request_.end_of_text);
+    piece_.push_back(id);
+    if (std::ssize(piece_) + 1 == *request_.piece_tokens) write_piece();  // the writer puts the end behind it
+  }
+
+  // What is left of the text, if anything is. A shorter piece would move the beginnings of all that another
+  // shard adds.
+  void fill_piece() {
+    const bool is_text_left =
+        std::ranges::any_of(piece_, [&](TokenId id) { return id != request_.end_of_text; });
+    if (!is_text_left) piece_.clear();
+    while (!piece_.empty()) append_to_piece(request_.end_of_text);
+  }
+
+  void write_piece() {
+    writer_.add(piece_, std::exchange(piece_bytes_, 0));
+    piece_.clear();
   }
 
   const Tokenizer& tokenizer_;
@@ -64,6 +93,8 @@ class DocumentEncoder {
   std::vector<std::string> waiting_;
   size_t waiting_bytes_ = 0;
   int64_t documents_ = 0;
+  std::vector<TokenId> piece_;  // that is not full yet
+  size_t piece_bytes_ = 0;      // of the texts that begin in it
 };
 
 }  // namespace
@@ -83,6 +114,8 @@ TokenId end_of_text_of(const Tokenizer& tokenizer) {
 TokenShardInfo tokenize_files(const Tokenizer& tokenizer, const TokenizeRequest& request,
                               const Threads& threads, const JobControl& control) {
   SLUICE_ASSERT(!request.files.empty(), "tokenize_files: no files");
+  SLUICE_ASSERT(request.piece_tokens.value_or(kFewestPieceTokens) >= kFewestPieceTokens,
+                "tokenize_files: pieces of {} tokens", request.piece_tokens.value_or(0));
   DocumentEncoder encoder(tokenizer, request, threads, control);
   for (const std::string& file : request.files)
     for_each_document(

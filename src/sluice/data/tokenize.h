@@ -28,7 +28,13 @@ struct TokenizeRequest {
   std::optional<TextFormat> format = {};  // of all of them; none: as their names say
   std::filesystem::path out;
   TokenId end_of_text = 0;
+  // Documents are joined and cut again, each piece of so many tokens with the end-of-text token first and
+  // last: sequences of that length all begin with it. The last piece is filled up with that token. None:
+  // documents stay as they are.
+  std::optional<int64_t> piece_tokens = {};
 };
+
+inline constexpr int64_t kFewestPieceTokens = 3;  // one between its ends
 
 // Documents keep the order of the files; those without any text are left out. Each document is encoded by one
 // thread on its own, so the shard is the same for any number of threads. Bad input if there is no text at

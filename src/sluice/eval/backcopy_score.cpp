@@ -21,12 +21,14 @@ class Scorer {
  public:
   Scorer(const BackcopyChain& chain, BackcopyScore& score) : chain_(chain), score_(score) {}
 
-  // `logits` [letters, V]: what the model says after every symbol but the last.
+  // `text` begins with the start symbol, `ids` with what the model sees of it. `logits` [ids - 1, V]: what it
+  // says after every sign but the last.
   void add(const std::string& text, std::span<const TokenId> ids, const Tensor& logits) {
+    const size_t unseen = text.size() - ids.size();
     for (size_t i = 1; i < ids.size(); ++i) {
       const auto row = logits.values<float>().subspan((i - 1) * static_cast<size_t>(logits.cols()),
                                                       static_cast<size_t>(logits.cols()));
-      const std::string_view before = std::string_view(text).substr(0, i);
+      const std::string_view before = std::string_view(text).substr(0, unseen + i);
       if (chain_.is_copied(before)) {
         const auto likeliest = std::ranges::max_element(row) - row.begin();
         score_.copies += 1;
@@ -35,7 +37,7 @@ class Scorer {
       } else {
         score_.others += 1;
         score_.other_nll += nll_of(row, ids[i]);
-        score_.chain_nll -= std::log(chain_.probability(before, text[i]));
+        score_.chain_nll -= std::log(chain_.probability(before, text[unseen + i]));
       }
     }
     score_.documents += 1;
@@ -78,13 +80,13 @@ BackcopyScore score_backcopy(const LoadedModel& model, const BackcopyRequest& re
   const BackcopyChain chain(request.seed);
   Intervener intervener(request.interventions);
   const Context context = model.context(request.interventions.empty() ? nullptr : &intervener, Packing::Keep);
+  const auto letters = static_cast<size_t>(request.letters_of_each());
   BackcopyScore score;
   Scorer scorer(chain, score);
   for (int64_t i = 0; i < request.documents; ++i) {
     control.stop_if_cancelled();
-    const std::string text =
-        chain.document(kFirstDocument + static_cast<uint64_t>(i), static_cast<size_t>(request.letters));
-    const std::vector<TokenId> ids = letters_of(model, text);
+    const std::string text = chain.document(kFirstDocument + static_cast<uint64_t>(i), letters);
+    const std::vector<TokenId> ids = letters_of(model, text.substr(unseen_signs(request.start)));
     intervener.begin_at(i);
     const Var hidden = model.decoder().forward(context, std::span(ids).first(ids.size() - 1)).y;
     const Tensor logits = model.decoder().logits(context, hidden).value();

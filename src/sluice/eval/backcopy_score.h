@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "sluice/base/job_control.h"
 #include "sluice/data/backcopy.h"
@@ -14,8 +15,13 @@ namespace sluice {
 struct BackcopyRequest {
   uint64_t seed = 0;  // of the chain
   int64_t documents = 200;
-  int64_t letters = BackcopyChain::kUsualLetters;  // of each
+  BackcopyStart start = BackcopyStart::Symbol;  // as in the text that the model was trained on
+  std::optional<int64_t> letters = {};          // of each; none: the usual number
   std::vector<Intervention> interventions = {};
+
+  int64_t letters_of_each() const { return letters.value_or(BackcopyChain::usual_letters(start)); }
+  // A pass sees all of a document but its last letter.
+  int64_t tokens_of_pass() const { return letters_of_each() - static_cast<int64_t>(unseen_signs(start)); }
 };
 
 struct BackcopyScore {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sluice/base/error.h"
 #include "sluice/base/job_control.h"
 #include "sluice/eval/perplexity.h"
 #include "sluice/eval/text_source.h"
@@ -41,7 +42,13 @@ std::string to_text(const Evaluation& evaluation);
 Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request,
                     const JobControl& control = {});
 
-// Of chunks that the model was run on. Fails if it is beyond all numbers.
+// A model so bad on a text that its perplexity is beyond all numbers, as a broken one may be.
+class InfinitePerplexity : public Error {
+ public:
+  using Error::Error;
+};
+
+// Of chunks that the model was run on. Fails if it is beyond all numbers: InfinitePerplexity.
 Perplexity finite_perplexity(const LoadedModel& model, std::span<const ChunkNll> chunks);
 
 // The first of two evaluations of the same chunks, with how it differs from the other.
