@@ -59,6 +59,24 @@ TEST(BarChart, draws_intervals) {
   EXPECT_EQ(drawn(chart).lines.size(), without + 3) << "a line and two caps around the first";
 }
 
+TEST(BarChart, draws_what_a_bar_is_the_mean_of_and_makes_room_for_it) {
+  BarChart chart = bars_of({1, 2});
+  const std::vector<Box> without = bars_in(drawn(chart));
+  chart.groups[0].points = {{0.5, 1.5}, {0, 4, std::nan("")}};
+  const RecordingCanvas canvas = drawn(chart);
+  ASSERT_EQ(canvas.discs.size(), 4U) << "what is no number has no dot";
+  const std::vector<Box> bars = bars_in(canvas);
+  EXPECT_LT(bars[1].height, without[1].height) << "the axis reaches to 4";
+  const auto above_ground = [&](size_t i) { return bars[0].bottom() - canvas.discs[i].centre.y; };
+  EXPECT_NEAR(above_ground(0), bars[0].height / 2, 1e-9);
+  EXPECT_NEAR(above_ground(3), 2 * bars[1].height, 1e-9);
+  for (const auto& disc : canvas.discs) {
+    const Box& bar = bars[&disc - canvas.discs.data() < 2 ? 0 : 1];
+    EXPECT_GT(disc.centre.x, bar.left);
+    EXPECT_LT(disc.centre.x, bar.left + bar.width / 2) << "beside the interval's line";
+  }
+}
+
 TEST(BarChart, on_a_logarithmic_axis_says_how_many_values_have_no_place) {
   BarChart chart = bars_of({10, 0, -5, 1000});
   chart.y.scale = AxisScale::Log;
@@ -75,6 +93,27 @@ TEST(BarChart, on_a_logarithmic_axis_lets_an_interval_end_at_the_axis) {
   chart.groups[0].low = {-1, 50};
   chart.groups[0].high = {20, 200};
   EXPECT_EQ(drawn(chart).escape(kBarPage), "");
+}
+
+TEST(BarChart, of_dots_has_its_axis_where_the_values_are) {
+  BarChart chart = bars_of({1000, 1001});
+  chart.marks = BarMarks::Dots;
+  const RecordingCanvas canvas = drawn(chart);
+  EXPECT_TRUE(canvas.polygons.empty()) << "nothing stands on anything";
+  ASSERT_EQ(canvas.discs.size(), 3U) << "one of them in the legend";
+  EXPECT_GT(canvas.discs[1].centre.y - canvas.discs[2].centre.y, kBarPage.height / 2);
+}
+
+TEST(BarChart, shows_levels_whatever_the_values_are) {
+  BarChart chart = bars_of({1, 2});
+  const double without = bars_in(drawn(chart))[1].height;
+  chart.y.levels = {{.value = 4, .dashes = {7, 3}}};
+  const RecordingCanvas canvas = drawn(chart);
+  EXPECT_NEAR(bars_in(canvas)[1].height, without / 2, 0.1 * without) << "the axis reaches to 4";
+  const auto dashed = std::ranges::count_if(canvas.lines, [](const auto& line) {
+    return line.stroke.dashes == std::vector<double>{7, 3};
+  });
+  EXPECT_EQ(dashed, 1);
 }
 
 TEST(BarChart, of_nothing_says_so) {

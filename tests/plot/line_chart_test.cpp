@@ -53,6 +53,32 @@ TEST(LineChart, draws_higher_values_higher_and_later_ones_to_the_right) {
   EXPECT_NEAR(points[0].y - points[2].y, points[2].y - points[1].y, 1e-9);
 }
 
+TEST(LineChart, lets_a_band_end_where_a_logarithmic_axis_does) {
+  LineChart chart = chart_of({0, 1}, {10, 100});
+  chart.y.scale = AxisScale::Log;
+  chart.series[0].low = {-5, 50};
+  chart.series[0].high = {20, 200};
+  const RecordingCanvas canvas = drawn(chart);
+  ASSERT_EQ(canvas.polygons.size(), 1U) << "a band, though a bound has no place";
+  double lowest = 0;
+  for (const Point& point : canvas.polygons[0].points) lowest = std::max(lowest, point.y);
+  EXPECT_GT(lowest, data_lines(canvas)[0].points[0].y) << "as far down as the axis";
+}
+
+TEST(LineChart, shows_levels_under_its_lines_whatever_the_values_are) {
+  LineChart chart = chart_of({0, 1}, {1, 2});
+  chart.y.levels = {{.value = 4, .dashes = {7, 3}}, {.value = 1, .dashes = {1.5, 3}}};
+  const RecordingCanvas canvas = drawn(chart);
+  const auto dashes = [](const auto& line) { return line.stroke.dashes; };
+  const auto first = std::ranges::find(canvas.lines, std::vector<double>{7, 3}, dashes);
+  const auto second = std::ranges::find(canvas.lines, std::vector<double>{1.5, 3}, dashes);
+  ASSERT_NE(first, canvas.lines.end());
+  ASSERT_NE(second, canvas.lines.end());
+  EXPECT_EQ(first->points[0].y, first->points[1].y);
+  EXPECT_NEAR(second->points[0].y, data_lines(canvas)[0].points[0].y, 1e-9) << "where values of 1 are";
+  EXPECT_LT(second - canvas.lines.begin(), canvas.lines.size() - 1U) << "the series comes after";
+}
+
 TEST(LineChart, cuts_off_what_lies_above_its_limit_and_marks_where) {
   LineChart chart = chart_of({0, 1, 2, 3, 4}, {3, 2, 7e30, 2, 7e30});
   chart.series[0].style.marker = Marker::Disc;

@@ -156,6 +156,10 @@ double Axis::position(double value) const {
   return (along(value) - low_) / (high_ - low_);
 }
 
+double Axis::lowest() const {
+  return scale_ == AxisScale::Log ? std::pow(10.0, low_) : low_;
+}
+
 std::vector<Tick> Axis::ticks(int most) const {
   most = std::max(most, 1);
   return scale_ == AxisScale::Log ? log_ticks(low_, high_, most) : linear_ticks(low_, high_, most, values_);

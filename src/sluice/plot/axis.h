@@ -39,6 +39,7 @@ class Axis {
   // 0 at the low end, 1 at the high one.
   double position(double value) const;
   bool has_place_for(double value) const { return is_on(scale_, value); }
+  double lowest() const;  // that has a place between the ends
 
   // As many round values as there can be such that `fits` accepts them, at most `most`.
   std::vector<Tick> ticks(int most, const std::function<bool(const std::vector<Tick>&)>& fits) const;

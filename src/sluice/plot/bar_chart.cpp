@@ -7,6 +7,7 @@
 #include "sluice/plot/category_frame.h"
 #include "sluice/plot/chart_style.h"
 #include "sluice/plot/fill_style.h"
+#include "sluice/plot/series.h"
 
 namespace sluice {
 namespace {
@@ -22,6 +23,8 @@ Extent bar_extent(const BarChart& chart) {
   for (const BarGroup& group : chart.groups)
     for (const auto* values : {&group.values, &group.low, &group.high})
       extent = extent_on(chart.y, *values, extent);
+  for (const BarGroup& group : chart.groups)
+    for (const std::vector<double>& points : group.points) extent = extent_on(chart.y, points, extent);
   return extent;
 }
 
@@ -38,6 +41,19 @@ Axis bar_axis(const BarChart& chart) {
   if (extent.high > 0) extent.high += kAbove * range;
   if (extent.low < 0) extent.low -= kAbove * range;
   return {extent, AxisScale::Linear};
+}
+
+Axis value_axis(const BarChart& chart) {
+  if (chart.marks == BarMarks::Bars) return bar_axis(chart);
+  Axis axis(bar_extent(chart), chart.y.scale);
+  axis.pad(0.06);
+  return axis;
+}
+
+SeriesStyle dot_number(size_t index) {
+  SeriesStyle style = style_number(index);
+  style.width = 0;
+  return style;
 }
 
 size_t off_axis_values(const BarChart& chart) {
@@ -68,7 +84,8 @@ class BarPainter {
  public:
   BarPainter(Canvas& canvas, const BarChart& chart, const CategoryFrame& frame)
       : canvas_(canvas), chart_(chart), frame_(frame) {
-    base_ = chart.y.scale == AxisScale::Log ? frame.area().bottom() : frame.upwards(0);
+    const bool on_zero = chart.marks == BarMarks::Bars && chart.y.scale == AxisScale::Linear;
+    base_ = on_zero ? frame.upwards(0) : frame.area().bottom();
   }
 
   void draw() {
@@ -84,17 +101,43 @@ class BarPainter {
     const double value = group.values[category];
     if (!is_on(chart_.y.scale, value)) return;
     const Box slot = frame_.slot(category, index);
+    if (chart_.marks == BarMarks::Bars) draw_standing(slot, value, fill_number(index));
+    if (!group.points.empty()) draw_points(slot, group.points[category]);
+    if (!group.low.empty()) draw_interval_of(slot, group.low[category], group.high[category]);
+    if (chart_.marks == BarMarks::Dots) draw_dot(slot, value, dot_number(index));
+  }
+
+  void draw_standing(const Box& slot, double value, const FillStyle& style) {
     Extent heights;
     heights.add(base_);
     heights.add(frame_.upwards(value));
-    draw_bar(canvas_, slot, heights, fill_number(index));
-    if (group.low.empty() || !std::isfinite(group.low[category]) ||
-        !is_on(chart_.y.scale, group.high[category]))
-      return;
-    // An interval that reaches down to what a logarithmic axis cannot show ends where the axis does.
-    const double low = group.low[category];
-    draw_interval(canvas_, slot, frame_.upwards(group.high[category]),
-                  is_on(chart_.y.scale, low) ? frame_.upwards(low) : base_);
+    draw_bar(canvas_, slot, heights, style);
+  }
+
+  void draw_dot(const Box& slot, double value, SeriesStyle style) {
+    style.radius = std::min(style.radius, slot.width / 4);
+    draw_marker(canvas_, {slot.left + slot.width / 2, frame_.upwards(value)}, style);
+  }
+
+  // One that reaches down to what a logarithmic axis cannot show ends where the axis does.
+  void draw_interval_of(const Box& slot, double low, double high) {
+    if (!std::isfinite(low) || !is_on(chart_.y.scale, high)) return;
+    draw_interval(canvas_, slot, frame_.upwards(high),
+                  is_on(chart_.y.scale, low) ? frame_.upwards(low) : frame_.area().bottom());
+  }
+
+  // Left of the middle, where the interval's line is, and one beside the other as they come, so that equal
+  // values are seen to be several.
+  void draw_points(const Box& slot, const std::vector<double>& points) {
+    constexpr double kRadius = 1.8, kFrom = 0.14;  // of the slot's width
+    const double last =
+        chart_.marks == BarMarks::Bars ? 0.40 : 0.30;  // a dot is wider than an interval's line
+    const double step = (last - kFrom) / static_cast<double>(std::max<size_t>(points.size(), 2) - 1);
+    for (size_t i = 0; i < points.size(); ++i)
+      if (is_on(chart_.y.scale, points[i]))
+        canvas_.disc(
+            {slot.left + slot.width * (kFrom + step * static_cast<double>(i)), frame_.upwards(points[i])},
+            std::min(kRadius, slot.width / 12), kInk);
   }
 
   Canvas& canvas_;
@@ -103,12 +146,17 @@ class BarPainter {
   double base_ = 0;
 };
 
+LegendEntry legend_entry(const BarChart& chart, size_t group) {
+  const std::string& name = chart.groups[group].name;
+  if (chart.marks == BarMarks::Dots) return {.name = name, .style = dot_number(group)};
+  return {.name = name, .fill = fill_number(group)};
+}
+
 Heading bar_heading(const BarChart& chart) {
   Heading heading{.title = chart.title, .note = off_axis_note(off_axis_values(chart))};
   if (chart.legend == LegendPlace::None) return heading;
   for (size_t i = 0; i < chart.groups.size(); ++i)
-    if (!chart.groups[i].name.empty())
-      heading.legend.push_back({.name = chart.groups[i].name, .fill = fill_number(i)});
+    if (!chart.groups[i].name.empty()) heading.legend.push_back(legend_entry(chart, i));
   return heading;
 }
 
@@ -118,6 +166,9 @@ void check_group(const BarGroup& group, size_t categories) {
   SLUICE_ASSERT(group.low.size() == group.high.size(), "bar chart: half of the intervals of {}", group.name);
   SLUICE_ASSERT(group.low.empty() || group.low.size() == categories,
                 "bar chart: {} has {} intervals for {} categories", group.name, group.low.size(), categories);
+  SLUICE_ASSERT(group.points.empty() || group.points.size() == categories,
+                "bar chart: {} has points for {} of {} categories", group.name, group.points.size(),
+                categories);
 }
 
 }  // namespace
@@ -127,8 +178,10 @@ void draw_bar_chart(Canvas& canvas, const Box& box, const BarChart& chart) {
   for (const BarGroup& group : chart.groups) check_group(group, categories);
   const Box room = draw_heading(canvas, box, bar_heading(chart));
   if (categories == 0 || bar_extent(chart).is_empty()) return draw_emptiness(canvas, room, chart.empty);
-  const CategoryFrame frame(room, {chart.x, categories, chart.groups.size(), bar_axis(chart), chart.y.label});
+  const CategoryFrame frame(room,
+                            {chart.x, categories, chart.groups.size(), value_axis(chart), chart.y.label});
   frame.draw_axes(canvas);
+  draw_levels(canvas, frame.area(), frame.y(), chart.y.levels);
   BarPainter(canvas, chart, frame).draw();
   draw_edges(canvas, frame.area());
 }

@@ -19,6 +19,7 @@ class CategoryFrame {
   CategoryFrame(const Box& room, CategoryChart chart);
 
   const Box& area() const { return area_; }
+  const Axis& y() const { return chart_.y; }
   double upwards(double value) const { return area_.bottom() - chart_.y.position(value) * area_.height; }
 
   // From side to side of what one group has to show of one category, over the height of the area.

@@ -86,6 +86,8 @@ std::string off_axis_note(size_t count) {
 Extent extent_on(const ChartAxis& axis, const std::vector<double>& values, Extent extent) {
   for (const double value : {axis.at_least.low, axis.at_least.high})
     if (is_on(axis.scale, value)) extent.add(value);
+  for (const LevelLine& level : axis.levels)
+    if (is_on(axis.scale, level.value)) extent.add(level.value);
   for (const double value : values)
     if (is_on(axis.scale, value)) extent.add(value);
   return extent;
@@ -149,6 +151,15 @@ void draw_y_axis(Canvas& canvas, const UprightAxis& upright) {
 void draw_axes(Canvas& canvas, const ChartFrame& frame) {
   draw_x_axis(canvas, frame);
   draw_y_axis(canvas, {frame.room, frame.area, frame.y, frame.y_label});
+}
+
+void draw_levels(Canvas& canvas, const Box& area, const Axis& axis, const std::vector<LevelLine>& levels) {
+  for (const LevelLine& level : levels) {
+    if (!axis.has_place_for(level.value)) continue;
+    const double y = area.bottom() - axis.position(level.value) * area.height;
+    const Point across[] = {{area.left, y}, {area.right(), y}};
+    canvas.line(across, {.color = kQuiet, .width = 1.1, .dashes = level.dashes});
+  }
 }
 
 void draw_edges(Canvas& canvas, const Box& area) {

@@ -12,6 +12,12 @@
 
 namespace sluice {
 
+// A value that others are to be compared with: dashes across the chart.
+struct LevelLine {
+  double value = 0;
+  std::vector<double> dashes = {};
+};
+
 struct ChartAxis {
   std::string label = {};  // with its unit; empty: none
   AxisScale scale = AxisScale::Linear;
@@ -20,6 +26,7 @@ struct ChartAxis {
   // Of the y axis of a line chart: what lies above is cut off and marked by a triangle at the edge, so that
   // one line that leaves does not flatten all others.
   double at_most = std::numeric_limits<double>::infinity();
+  std::vector<LevelLine> levels = {};  // of the y axis of line and bar charts; always in view
 };
 
 enum class LegendPlace { None, Above };
@@ -77,6 +84,8 @@ void draw_y_axis(Canvas& canvas, const UprightAxis& upright);
 // Room for the y axis on the left, and for the x axis below.
 double y_axis_width(const Axis& axis, const std::string& label, double height);
 double x_axis_height(const std::string& label);
+
+void draw_levels(Canvas& canvas, const Box& area, const Axis& axis, const std::vector<LevelLine>& levels);
 
 std::vector<Tick> y_ticks(const Axis& axis, double height);
 

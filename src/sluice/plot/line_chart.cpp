@@ -75,10 +75,13 @@ void draw_whisker(Canvas& canvas, Point top, Point bottom, Color color) {
   canvas.segments(lines, {.color = color, .width = 1});
 }
 
-// Where one of the bounds is missing, there is no band.
+// Where one of the bounds is missing, there is no band. One that reaches down to what a logarithmic axis
+// cannot show ends where the axis does.
 void draw_band(Canvas& canvas, const ChartFrame& frame, const Series& series) {
   if (series.low.empty()) return;
   std::vector<double> low = series.low, high = series.high;
+  for (double& bound : low)
+    if (std::isfinite(bound) && !frame.y.has_place_for(bound)) bound = frame.y.lowest();
   for (size_t i = 0; i < low.size(); ++i)
     if (!frame.y.has_place_for(low[i]) || !frame.y.has_place_for(high[i])) low[i] = high[i] = std::nan("");
   const auto lower = stretches(frame, series, low), upper = stretches(frame, series, high);
@@ -154,6 +157,7 @@ void draw_line_chart(Canvas& canvas, const Box& box, const LineChart& chart) {
   const ChartFrame frame = line_frame(draw_heading(canvas, box, line_heading(chart)), chart);
   if (is_empty(chart)) return draw_emptiness(canvas, frame.area, chart.empty);
   draw_axes(canvas, frame);
+  draw_levels(canvas, frame.area, frame.y, chart.y.levels);
   for (const Series& series : chart.series) draw_series(canvas, frame, series);
   draw_edges(canvas, frame.area);
 }
