@@ -1,11 +1,14 @@
 #include "sluice/experiment/experiment.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/error.h"
 #include "sluice/experiment/experiment_runs.h"
 #include "sluice/experiment/experiment_text.h"
-#include "sluice/experiment/experiment_tuning.h"
+#include "sluice/experiment/sweep.h"
+#include "sluice/train/run_directory.h"
 #include "tests/train/runs.h"
 
 namespace sluice {
@@ -75,6 +78,19 @@ TEST_F(ExperimentFiles, count_copies_of_copied_text_alone) {
   EXPECT_NE(refusal(json).find("solved"), std::string::npos) << refusal(json);
 }
 
+TEST_F(ExperimentFiles, may_leave_out_what_copied_text_begins_with) {
+  nlohmann::ordered_json json = asked();
+  json["text"]["start"] = "letter";
+  EXPECT_EQ(read(json).text.start, BackcopyStart::Letter);
+  EXPECT_EQ(read(json).text.stem(), "backcopy-3-60-letter") << "another text, another file";
+  json["text"]["start"] = "none";
+  EXPECT_NE(refusal(json).find("text.start"), std::string::npos) << refusal(json);
+  json = asked();
+  json.erase("solved");
+  json["text"] = {{"kind", "synth"}, {"start", "letter"}};
+  EXPECT_NE(refusal(json).find("text.start"), std::string::npos) << refusal(json);
+}
+
 nlohmann::ordered_json asked_at_two_sizes() {
   nlohmann::ordered_json json = asked();
   json.erase("vary");
@@ -83,8 +99,7 @@ nlohmann::ordered_json asked_at_two_sizes() {
       {{"name", "gated"}, {"set", {"model.gates=[{\"position\": \"g1\"}]"}}, {"equal_parameters", true}},
       {{"name", "larger"}, {"set", {"model.gates=[{\"position\": \"g1\"}]"}}}};
   json["condition"] = "parameters";
-  json["conditions"] = {{{"name", "small"}, {"set", {"model.num_hidden_layers=1"}}},
-                        {{"name", "large"}, {"at", 2}}};
+  json["conditions"] = {{{"name", "small"}, {"set", {"model.num_hidden_layers=1"}}}, {{"name", "large"}}};
   return json;
 }
 
@@ -92,20 +107,46 @@ TEST_F(ExperimentFiles, compare_variants_under_each_condition) {
   const std::vector<PlannedVariant> planned = planned_variants(read(asked_at_two_sizes()));
   ASSERT_EQ(planned.size(), 6U);
   EXPECT_EQ(planned[1].point.name(), "gated,small");
-  EXPECT_EQ(planned[2].against, 0U);
-  EXPECT_EQ(planned[3].against, 3U);
-  EXPECT_EQ(planned[5].against, 3U);
+  EXPECT_EQ(planned[2].reference, 0U);
+  EXPECT_EQ(planned[3].reference, 3U);
+  EXPECT_EQ(planned[5].reference, 3U);
   EXPECT_EQ(planned[1].at, static_cast<double>(planned[0].parameters)) << "no place of its own";
-  EXPECT_EQ(planned[4].at, 2);
+  EXPECT_EQ(planned[4].at, static_cast<double>(planned[3].parameters));
+}
+
+TEST_F(ExperimentFiles, give_conditions_places_or_let_them_have_parameters) {
+  nlohmann::ordered_json json = asked_at_two_sizes();
+  json["conditions"][1]["at"] = 2;
+  EXPECT_NE(refusal(json).find("conditions: expected \"at\" in all of them or in none"), std::string::npos)
+      << refusal(json);
+  json["conditions"][0]["at"] = 1;
+  EXPECT_EQ(planned_variants(read(json))[4].at, 2);
 }
 
 TEST_F(ExperimentFiles, give_named_conditions_no_place_on_a_line) {
   nlohmann::ordered_json json = asked_at_two_sizes();
   EXPECT_EQ(read(json).condition_axis, ConditionAxis::Values);
   json["condition_axis"] = "names";
+  json["conditions"][1]["at"] = 2;
   EXPECT_NE(refusal(json).find("conditions[1].at"), std::string::npos) << refusal(json);
   json["conditions"][1].erase("at");
   EXPECT_EQ(read(json).condition_axis, ConditionAxis::Names);
+}
+
+TEST_F(ExperimentFiles, ask_for_a_slope_only_over_places_on_a_line) {
+  nlohmann::ordered_json json = asked();
+  json["slope"] = true;
+  EXPECT_NE(refusal(json).find("two conditions or more"), std::string::npos) << refusal(json);
+  json.erase("vary");
+  json["variants"] = {{{"name", "base"}}, {{"name", "gated"}}};
+  json["condition"] = "rate";
+  json["conditions"] = {{{"name", "low"}, {"at", 0.001}}, {{"name", "high"}, {"at", 0.01}}};
+  EXPECT_TRUE(read(json).slope);
+  json["conditions"][0]["at"] = 0;
+  EXPECT_NE(refusal(json).find("places above zero"), std::string::npos) << refusal(json);
+  json["conditions"] = {{{"name", "low"}}, {{"name", "high"}}};
+  json["condition_axis"] = "names";
+  EXPECT_NE(refusal(json).find("asked.json: slope"), std::string::npos) << refusal(json);
 }
 
 TEST_F(ExperimentFiles, take_what_a_gate_adds_from_the_feed_forward_part) {
@@ -135,6 +176,104 @@ TEST_F(ExperimentFiles, refuse_names_that_are_paths) {
   EXPECT_NE(refusal(json).find("variants[1].name"), std::string::npos) << refusal(json);
 }
 
+TEST_F(ExperimentFiles, tell_things_apart_by_their_names) {
+  nlohmann::ordered_json json = asked_at_two_sizes();
+  json["variants"][1]["name"] = "base";
+  EXPECT_NE(refusal(json).find("variants[1].name: expected a name that no other has"), std::string::npos)
+      << refusal(json);
+  json = asked_at_two_sizes();
+  json["conditions"][1]["name"] = "small";
+  EXPECT_NE(refusal(json).find("conditions[1].name: expected a name that no other has"), std::string::npos)
+      << refusal(json);
+}
+
+TEST_F(ExperimentFiles, break_models_in_named_ways_and_beside_controls) {
+  const nlohmann::ordered_json open = {{"name", "open"}, {"do", {"attn.gate set=1"}}, {"against", "twice"}},
+                               twice = {{"name", "twice"}, {"do", {"attn.gated scale=2"}}, {"control", true}};
+  nlohmann::ordered_json json = asked();
+  json["breaking"] = {{"interventions", {open, twice}}};
+  const Experiment experiment = read(json);
+  EXPECT_EQ(experiment.breaking->interventions[0].against, 1U);
+  EXPECT_TRUE(experiment.breaking->interventions[1].is_control);
+  json["breaking"]["interventions"] = {open, open};
+  EXPECT_NE(refusal(json).find("interventions[1].name"), std::string::npos) << refusal(json);
+  json["breaking"]["interventions"] = {open};
+  EXPECT_NE(refusal(json).find("interventions[0].against: expected the name of another"), std::string::npos)
+      << refusal(json);
+  json["breaking"]["interventions"] = {twice};
+  json["breaking"]["interventions"][0]["do"] = nlohmann::ordered_json::array();
+  EXPECT_NE(refusal(json).find("interventions[0].do"), std::string::npos) << refusal(json);
+}
+
+TEST_F(ExperimentFiles, refuse_what_would_have_no_effect) {
+  const auto refused = [&](const std::string& key, const nlohmann::ordered_json& value, const char* where) {
+    nlohmann::ordered_json json = asked();
+    json[nlohmann::ordered_json::json_pointer(key)] = value;
+    EXPECT_NE(refusal(json).find(where), std::string::npos) << refusal(json);
+  };
+  refused("/text/bytes", 100, "text.bytes");
+  refused("/condition", "rate", "condition: expected none without conditions");
+  refused("/condition_axis", "names", "condition_axis");
+  refused("/set", {"seed=4"}, "set: expected no seed");
+  refused("/text", {{"kind", "synth"}, {"documents", 3}}, "text.documents");
+  refused("/text", {{"kind", "file"}, {"file", "a.txt"}, {"seed", 3}}, "text.seed");
+  refused("/text", {{"kind", "synth"}, {"vocabulary", 10}}, "text.vocabulary: expected 0, for bytes");
+  refused("/breaking", {{"interventions", nlohmann::ordered_json::array()}, {"rate", 1e-3}},
+          "breaking.rate: expected none: without train_on nothing is trained");
+  refused("/answer", {{"pairs", 0}, {"text", nlohmann::ordered_json::array()}}, "answer");
+  refused("/runs", "nowhere", "runs: expected the name of another experiment");
+  refused("/tuned_by", "nowhere", "tuned_by: expected the name of another experiment");
+}
+
+TEST_F(ExperimentFiles, refuse_texts_that_are_not_below_the_home) {
+  for (const char* file : {"/etc/passwd", "../a.jsonl", "corpus/../../a.jsonl"}) {
+    nlohmann::ordered_json json = asked();
+    json["text"] = {{"kind", "file"}, {"file", file}};
+    EXPECT_NE(refusal(json).find("text.file: expected a path below the home"), std::string::npos)
+        << refusal(json);
+  }
+}
+
+TEST_F(ExperimentFiles, refuse_names_that_a_plan_could_not_tell_apart) {
+  nlohmann::ordered_json json = asked();
+  json.erase("vary");
+  json["variants"] = {{{"name", "a\tb"}}};
+  EXPECT_NE(refusal(json).find("variants[0].name"), std::string::npos) << refusal(json);
+  json = asked();
+  json["set"] = {"steps=3\nsequence=9"};
+  EXPECT_NE(refusal(json).find("set: expected changes without control characters"), std::string::npos)
+      << refusal(json);
+  for (const char* name : {"a=1", "a\nb"}) {
+    json = asked();
+    json["breaking"] = {{"interventions", {{{"name", name}, {"do", {"attn.gate set=1"}}}}}};
+    EXPECT_NE(refusal(json).find("interventions[0].name"), std::string::npos) << refusal(json);
+  }
+}
+
+TEST_F(ExperimentFiles, are_answered_at_planned_looks) {
+  nlohmann::ordered_json json = asked();
+  json["answer"] = {{"pairs", 2}, {"text", {"Yes."}}};
+  EXPECT_EQ(read(json).answer.paragraphs, std::vector<std::string>{"Yes."});
+  json["answer"]["pairs"] = 4;
+  EXPECT_NE(refusal(json).find("answer.pairs: expected the pairs of a planned look"), std::string::npos)
+      << refusal(json);
+}
+
+TEST_F(ExperimentFiles, cut_texts_into_pieces_under_a_name_of_their_own) {
+  nlohmann::ordered_json json = asked();
+  json["text"]["pieces"] = 128;
+  EXPECT_NE(refusal(json).find("text.pieces"), std::string::npos) << "letters have their documents";
+  const Threads threads(1);
+  ExperimentText text{.kind = ExperimentText::Kind::File, .file = "own.txt"};
+  directory_.file("own.txt", "abcdef");
+  const ExperimentTokens whole = prepare_text(text, directory_.path(), threads);
+  text.pieces = 5;
+  const ExperimentTokens pieces = prepare_text(text, directory_.path(), threads);
+  EXPECT_NE(pieces.tokens, whole.tokens);
+  EXPECT_EQ(TokenShard(whole.tokens).info().documents, 1);
+  EXPECT_EQ(TokenShard(pieces.tokens).info().documents, 2);
+}
+
 TEST_F(ExperimentFiles, take_runs_from_no_place_outside) {
   nlohmann::ordered_json json = asked();
   json["runs"] = "..";
@@ -159,81 +298,6 @@ TEST_F(ExperimentFiles, make_new_tokens_of_a_text_that_was_replaced) {
   const ExperimentTokens second = prepare_text(text, directory_.path(), threads);
   EXPECT_NE(second.tokens, first.tokens);
   EXPECT_EQ(TokenShard(second.tokens).info().text_bytes, 10);
-}
-
-PlannedVariant variant_named(const std::string& name) {
-  return {.point = {.changes = {}, .title = name}, .variant = name};
-}
-
-MeasuredTraining run_of(const std::string& variant, int seed, double loss) {
-  return {.variant = variant, .seed = seed, .validation_loss = loss, .copy_accuracy = 1};
-}
-
-ExperimentResult losses(const std::vector<double>& base, const std::vector<double>& gated) {
-  ExperimentResult result{.experiment = {.name = "x",
-                                         .looks = {{.pairs = 2, .error = 0.01}, {.pairs = 4, .error = 0.04}},
-                                         .solved = 0.5},
-                          .variants = {variant_named("a"), variant_named("b")}};
-  for (size_t i = 0; i < base.size(); ++i)
-    result.runs.push_back(run_of("a", static_cast<int>(i) + 1, base[i]));
-  for (size_t i = 0; i < gated.size(); ++i)
-    result.runs.push_back(run_of("b", static_cast<int>(i) + 1, gated[i]));
-  return result;
-}
-
-PlannedDifference loss_difference(const ExperimentResult& result) {
-  return planned_difference(result, result.variants[1], &MeasuredTraining::validation_loss);
-}
-
-TEST(PlannedDifference, before_the_first_look_is_none) {
-  const PlannedDifference planned = loss_difference(losses({1, 2}, {2}));
-  EXPECT_EQ(planned.pairs, 1);
-  EXPECT_FALSE(planned.look.has_value());
-}
-
-TEST(PlannedDifference, leaves_pairs_after_a_look_to_the_next) {
-  const PlannedDifference planned = loss_difference(losses({1, 1, 1}, {2, 3, 100}));
-  EXPECT_EQ(planned.pairs, 3);
-  EXPECT_EQ(planned.look->pairs, 2);
-  EXPECT_EQ(planned.difference->count, 2);
-  EXPECT_DOUBLE_EQ(planned.difference->mean, 1.5);
-  EXPECT_NEAR(*planned.difference->half_width, student_limit(0.01, 1) * 0.5, 1e-9);
-}
-
-TEST(PlannedDifference, leaves_out_pairs_of_which_one_does_not_count) {
-  ExperimentResult result = losses({1, 1, 1}, {2, 3, 4});
-  result.runs[0].copy_accuracy = 0.4;  // seed 1 of the first variant
-  result.runs[4].diverged = true;      // seed 2 of the other
-  EXPECT_EQ(loss_difference(result).pairs, 1);
-  EXPECT_DOUBLE_EQ(loss_difference(result).difference->mean, 3);
-}
-
-ExperimentResult tuning_of(const std::vector<double>& losses) {
-  ExperimentResult result{.experiment = {.name = "rates", .variants = {{{.name = "a"}}}},
-                          .planned = std::ssize(losses)};
-  for (size_t i = 0; i < losses.size(); ++i) {
-    const std::string name = "a," + std::to_string(i);
-    result.experiment.conditions.push_back({{.name = std::to_string(i)}});
-    result.variants.push_back(variant_named(name));
-    result.variants.back().against = i;
-    result.runs.push_back(run_of(name, 101, losses[i]));
-  }
-  return result;
-}
-
-TEST(TunedExperiments, take_the_best_condition) {
-  EXPECT_EQ(best_condition(tuning_of({3, 2, 1, 4})).name, "2");
-}
-
-TEST(TunedExperiments, refuse_a_best_condition_at_the_edge) {
-  EXPECT_THROW(best_condition(tuning_of({1, 2, 3})), Error);
-  EXPECT_THROW(best_condition(tuning_of({3, 2, 1})), Error);
-}
-
-TEST(TunedExperiments, wait_for_all_runs_of_what_tunes_them) {
-  ExperimentResult tuning = tuning_of({3, 1, 4});
-  tuning.runs.pop_back();
-  EXPECT_THROW(best_condition(tuning), Error);
 }
 
 // A whole experiment with runs of a few steps.
@@ -262,20 +326,70 @@ TEST_F(ExperimentFiles, train_measure_and_go_on) {
   EXPECT_EQ(to_json(run_experiment(engine, request)), to_json(result)) << "nothing was trained again";
 }
 
-TEST_F(ExperimentFiles, measure_every_checkpoint_and_break_every_model) {
+TEST_F(ExperimentFiles, note_how_far_a_run_came_that_diverged) {
   nlohmann::ordered_json json = asked();
-  json["set"] = {
-      "steps=2",           "batch_tokens=256",          "validation.every=2",   "validation.sequences=1",
-      "schedule.warmup=1", "model.num_hidden_layers=1", "validation.share=0.1", "checkpoints.every=1",
-      "checkpoints.keep=5"};
+  json["set"] = {"steps=40",          "batch_tokens=256",          "validation.every=40",
+                 "schedule.warmup=1", "model.num_hidden_layers=1", "validation.sequences=1",
+                 "schedule.peak=10",  "optimizer.weight_decay=10", "validation.share=0.1"};
+  json["seeds"] = 1;
+  json["looks"] = nlohmann::ordered_json::array();
+  json["vary"] = {"model=nursery-baseline"};
+  Engine engine({.threads = 1});
+  const std::filesystem::path home = directory_.path() / "home";
+  const ExperimentResult result =
+      run_experiment(engine, {.experiment = read(json), .home = home, .ledger = directory_.path()});
+  ASSERT_EQ(result.runs.size(), 1U);
+  EXPECT_TRUE(result.runs[0].diverged);
+  EXPECT_GT(result.runs[0].seconds, 0);
+  EXPECT_TRUE(std::isnan(result.runs[0].sink));
+  std::filesystem::remove_all(home);
+  const ExperimentResult known = run_experiment(
+      engine,
+      {.experiment = read(json), .home = home, .runs = RunSelection::Ended, .ledger = directory_.path()});
+  EXPECT_EQ(to_json(known), to_json(result)) << "the ledger has all of it";
+}
+
+// Tiny runs of so many steps, saved after every so many, that are compared with nothing.
+nlohmann::ordered_json saved_runs(int steps, int every) {
+  nlohmann::ordered_json json = asked();
+  json["set"] = {fmt::format("steps={}", steps),
+                 fmt::format("validation.every={}", steps),
+                 fmt::format("checkpoints.every={}", every),
+                 "checkpoints.keep=5",
+                 "batch_tokens=256",
+                 "validation.sequences=1",
+                 "validation.share=0.1",
+                 "schedule.warmup=1",
+                 "model.num_hidden_layers=1"};
   json["looks"] = nlohmann::ordered_json::array();
   json["seeds"] = 1;
   json.erase("solved");
+  return json;
+}
+
+TEST_F(ExperimentFiles, measure_no_checkpoint_of_an_interruption) {
+  nlohmann::ordered_json json = saved_runs(4, 2);
+  json["vary"] = {"model=nursery-baseline"};
+  const std::filesystem::path home = directory_.path() / "home";
+  Engine engine({.threads = 1});
+  const ExperimentResult result = run_experiment(engine, {.experiment = read(json), .home = home});
+  const std::filesystem::path run = sweep_run_directory(home / "asked", result.variants[0].point, 1);
+  std::filesystem::copy(RunDirectory::checkpoint_of(run, 2), RunDirectory::checkpoint_of(run, 3),
+                        std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(RunDirectory::has_checkpoint(run, 3));
+  std::vector<int64_t> steps;
+  for (const CoursePoint& point : measure_course(engine, run)) steps.push_back(point.step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{2, 4}));
+}
+
+TEST_F(ExperimentFiles, measure_every_checkpoint_and_break_every_model) {
+  nlohmann::ordered_json json = saved_runs(2, 1);
   json["equal_loss"] = 1;  // no head of an untrained model matters that much
   json["course"] = true;
   json["breaking"] = {{"interventions",
                        {{{"name", "open"}, {"do", {"attn.gate set=1"}}},
-                        {{"name", "no attention"}, {"do", {"attn.gated set=0"}}}}},
+                        {{"name", "no attention"}, {"do", {"attn.gated set=0"}}},
+                        {{"name", "absurd"}, {"do", {"logits scale=1e6"}}}}},
                       {"train_on", 1}};
   Engine engine({.threads = 1});
   const ExperimentResult result =
@@ -289,6 +403,7 @@ TEST_F(ExperimentFiles, measure_every_checkpoint_and_break_every_model) {
   EXPECT_TRUE(std::isnan(result.broken[0].effects[0].loss)) << "a baseline has no gate to open";
   EXPECT_NE(result.broken[1].effects[0].loss, 0);
   EXPECT_NE(result.broken[0].effects[1].loss, 0);
+  EXPECT_TRUE(std::isinf(result.broken[0].effects[2].loss)) << "its perplexity is beyond all numbers";
   EXPECT_EQ(result.broken[0].heads, 2);
   EXPECT_EQ(result.broken[0].removed, 2);
   EXPECT_NE(result.broken[0].trained_on_loss, result.broken[0].removed_loss);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/file.h"
+#include "tests/base/expect_error.h"
 #include "tests/train/runs.h"
 
 namespace sluice {
@@ -111,6 +112,40 @@ TEST_F(Sweeps, count_seeds_from_where_they_are_told) {
   tuning.first_seed = 101;
   EXPECT_EQ(run_sweep(engine_, tuning).variants[0].runs.at(0).seed, 101);
   EXPECT_TRUE(std::filesystem::exists(tuning.out / "peak=1e-3/seed-101"));
+}
+
+TEST_F(Sweeps, refuse_runs_that_may_end_at_different_lengths) {
+  for (const std::string stop : {"stop.minutes", "stop.patience"}) {
+    SweepRequest uneven = request({"1e-3"}, 1);
+    uneven.changes = {stop + "=2"};
+    EXPECT_BAD_INPUT(run_sweep(engine_, uneven), uneven.config +
+                                                     ": a sweep compares runs of equal length: "
+                                                     "expected no " +
+                                                     stop);
+  }
+}
+
+TEST_F(Sweeps, take_no_run_of_another_length) {
+  run_sweep(engine_, request({"1e-3"}, 1));
+  SweepRequest other = request({"1e-3"}, 1, RunStart::ResumeOrNew);
+  for (const std::string steps : {"3", "6"}) {
+    other.changes = {"steps=" + steps};
+    EXPECT_BAD_INPUT(run_sweep(engine_, other),
+                     (other.out / "peak=1e-3/seed-1").string() +
+                         ": the run in it has another length: expected " + steps +
+                         " steps, got 4 (a sweep compares runs that are alike: take another directory)");
+  }
+}
+
+TEST_F(Sweeps, take_no_run_that_keeps_other_checkpoints) {
+  run_sweep(engine_, request({"1e-3"}, 1));
+  SweepRequest other = request({"1e-3"}, 1, RunStart::ResumeOrNew);
+  other.changes = {"checkpoints.every=3"};
+  EXPECT_BAD_INPUT(
+      run_sweep(engine_, other),
+      (other.out / "peak=1e-3/seed-1").string() +
+          ": the run in it keeps other checkpoints: expected 3 steps between two, got 4 (a sweep "
+          "compares runs that are alike: take another directory)");
 }
 
 TEST_F(Sweeps, check_every_run_before_the_first) {

@@ -6,9 +6,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sluice/data/backcopy.h"
 #include "sluice/experiment/grid.h"
+#include "sluice/experiment/statistics.h"
 
 namespace sluice {
 
@@ -22,13 +25,19 @@ struct ExperimentText {
 
   Kind kind = Kind::Synth;
   uint64_t seed = 1;
-  int64_t documents = 40'000;  // of Backcopy
-  int64_t bytes = 20'000'000;  // of Synth
-  std::string file = {};       // of File
-  int64_t vocabulary = 0;      // of the tokenizer that is trained on it; 0: bytes
+  int64_t documents = 40'000;                   // of Backcopy
+  BackcopyStart start = BackcopyStart::Symbol;  // likewise
+  int64_t bytes = 20'000'000;                   // of Synth
+  std::string file = {};                        // of File
+  int64_t vocabulary = 0;                       // of the tokenizer that is trained on it; 0: bytes
+  std::optional<int64_t> pieces = {};           // not of Backcopy: as TokenizeRequest::piece_tokens
 
   // Different for different texts that are made; of files, what they are called.
   std::string stem() const;
+
+  // Whether tokens of that name may be its own. Of a file's the name ends with digits of what is in it.
+  static constexpr size_t kContentDigits = 12;
+  bool makes(std::string_view tokens) const;
 };
 
 // Changes to a run's configuration under a name.
@@ -52,24 +61,36 @@ enum class ConditionAxis {
   Names    // nothing lies between two of them
 };
 
-// How the trained models of an experiment are broken (experiment_breaking.h).
-struct BreakingPlan {
-  std::vector<NamedChanges> interventions = {};  // changes as parse_intervention() takes them
-  int64_t train_on = 0;                          // steps, after heads without an effect were removed
-  double rate = 0;                               // of these steps
+// Of a trained model; changes as parse_intervention() takes them.
+struct PlannedIntervention : NamedChanges {
+  bool is_control = false;  // others are judged beside it; it is not judged itself
+  // The place of another intervention, whose effect on the same models is compared.
+  std::optional<size_t> against = {};
+
+  // As answers name it: with _ for its spaces.
+  std::string word() const;
 };
 
-// A look that was planned: how many pairs of seeds there are then, and how much of the 5 % error it may
-// spend.
-struct ExperimentLook {
-  int64_t pairs = 0;
-  double error = 0;
+// How the trained models of an experiment are broken (experiment_breaking.h).
+struct BreakingPlan {
+  std::vector<PlannedIntervention> interventions = {};
+  int64_t train_on = 0;  // steps, after heads without an effect were removed
+  double rate = 0;       // of these steps
+};
+
+// What somebody wrote after a look. Numbers in it are computed (report/experiment_answer.h).
+struct WrittenAnswer {
+  int64_t pairs = 0;  // of seeds, that it was written at; 0: of an experiment without looks
+  std::vector<std::string> paragraphs = {};
 };
 
 struct Experiment {
   std::string name;  // of its file
+  std::filesystem::path file = {};
   std::string question = {};
   std::vector<std::string> method = {}, known_before = {}, limits = {};  // paragraphs
+  std::vector<std::string> changed_later = {};  // of the plan, when some of its runs had ended: paragraphs
+  WrittenAnswer answer = {};                    // none: no paragraphs
 
   ExperimentText text = {};
   std::string run = {};                          // a preset, or the path of a run's configuration
@@ -90,6 +111,7 @@ struct Experiment {
   std::string runs = {};  // whose they are; empty: its own
   std::optional<BreakingPlan> breaking = {};
   bool course = false;       // every checkpoint that the runs keep is measured, too
+  bool slope = false;        // how differences change over the conditions is asked, too
   double equal_loss = 0.01;  // nats per token: within it losses are equal
 };
 
@@ -98,11 +120,16 @@ struct PlannedVariant {
   GridPoint point;
   std::string variant, condition = {};  // names; no condition: empty
   double at = 0;                        // of the condition
-  int64_t parameters = 0;
-  size_t against = 0;  // the place of what it is compared with
+  int64_t parameters = 0, steps = 0;
+  int64_t sequence = 0, validation_sequences = 0;  // tokens of one; at most
+  size_t reference = 0;                            // the place of what it is compared with
+  // By intervention of the breaking plan: whether its model has all that is changed.
+  std::vector<bool> can_be_given = {};
 };
 
-// Condition after condition, the variants of each in their order.
+// Condition after condition, the variants of each in their order. Bad input for what would be found out only
+// after hours: runs of different lengths, a number of parameters that no width gives, interventions that no
+// model takes.
 std::vector<PlannedVariant> planned_variants(const Experiment& experiment);
 
 // Bad input that names the key.

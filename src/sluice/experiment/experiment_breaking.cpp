@@ -12,6 +12,7 @@
 #include "sluice/eval/calibration_text.h"
 #include "sluice/experiment/statistics.h"
 #include "sluice/probe/calibration.h"
+#include "sluice/probe/intervention.h"
 #include "sluice/train/run.h"
 
 namespace sluice {
@@ -20,7 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kCalibrationSequences = kBrokenSequences / 4;  // behind those that are measured
-constexpr double kNoEffectMeasured = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+constexpr BrokenRun::Effect kNothingToChange = {kNotMeasured, kNotMeasured};
+constexpr BrokenRun::Effect kBeyondNumbers = {std::numeric_limits<double>::infinity(), kNotMeasured};
 
 std::vector<double> losses_of(const std::vector<ChunkNll>& chunks) {
   std::vector<double> losses;
@@ -32,10 +35,6 @@ std::vector<double> loss_differences(const std::vector<double>& broken, const st
   std::vector<double> values;
   for (size_t i = 0; i < broken.size(); ++i) values.push_back(broken[i] - whole[i]);
   return values;
-}
-
-bool names_a_gate(const std::string& intervention) {
-  return intervention.find("attn.gate ") != std::string::npos;
 }
 
 // A run's last weights with the text that it kept out, measured and calibration sequences apart.
@@ -57,34 +56,43 @@ class BrokenModel {
   const ModelConfig& config() const { return model_.config(); }
   const Look& whole() const { return whole_; }
   const ChunkedText& text() const { return text_; }
-  Context context() const { return model_.context(); }
 
-  BrokenRun::Effect effect_of(const std::vector<std::string>& interventions) const {
-    if (config().gates.empty() && std::ranges::any_of(interventions, names_a_gate))
-      return {kNoEffectMeasured, kNoEffectMeasured};
-    const Look broken = look_under(interventions);
-    return {.loss = mean_interval(loss_differences(losses_of(broken.chunks), losses_)).mean,
-            .sink = broken.sink.value};
+  BrokenRun::Effect effect_of(const NamedChanges& intervention) const {
+    if (!can_be_given(intervention, config())) return kNothingToChange;
+    try {
+      const Look broken = look_under(intervention.changes);
+      return {.loss = mean_interval(loss_differences(losses_of(broken.chunks), losses_)).mean,
+              .sink = broken.sink.value};
+    } catch (const InfinitePerplexity&) {
+      return kBeyondNumbers;
+    }
   }
 
   // Those whose closing costs less than that, by the upper end of a 95 % interval over sequences.
   std::vector<HeadPlace> heads_without_effect(double equal_loss) const {
     std::vector<HeadPlace> heads;
-    for (int64_t layer = 0; layer < config().layers; ++layer) {
-      for (int64_t head = 0; head < config().heads; ++head) {
-        const EvaluationRequest closed{
-            .text = text_,
-            .interventions = parse_interventions(
-                std::vector{fmt::format("layers.{}.attn.gated set=0 heads={}", layer, head)}, config())};
-        const MeanInterval cost =
-            mean_interval(loss_differences(losses_of(evaluate(model_, closed, control_).chunks), losses_));
-        if (cost.mean + cost.half_width.value_or(equal_loss) < equal_loss) heads.push_back({layer, head});
-      }
-    }
+    for (int64_t layer = 0; layer < config().layers; ++layer)
+      for (int64_t head = 0; head < config().heads; ++head)
+        if (closing_costs_less({layer, head}, equal_loss)) heads.push_back({layer, head});
     return heads;
   }
 
  private:
+  bool closing_costs_less(const HeadPlace& place, double equal_loss) const {
+    const EvaluationRequest closed{
+        .text = text_,
+        .interventions = parse_interventions(
+            std::vector{fmt::format("layers.{}.attn.gated set=0 heads={}", place.layer, place.head)},
+            config())};
+    try {
+      const MeanInterval cost =
+          mean_interval(loss_differences(losses_of(evaluate(model_, closed, control_).chunks), losses_));
+      return cost.mean + cost.half_width.value_or(equal_loss) < equal_loss;
+    } catch (const InfinitePerplexity&) {
+      return false;
+    }
+  }
+
   Look look_under(const std::vector<std::string>& interventions) const {
     LookRequest request{.text = text_, .interventions = parse_interventions(interventions, config())};
     if (std::ranges::any_of(request.interventions, &Intervention::needs_calibration))
@@ -113,7 +121,7 @@ double gate_with_sink(const Look& look) {
       ++heads;
     }
   }
-  return heads == 0 ? kNoEffectMeasured : sum / heads;
+  return heads == 0 ? kNotMeasured : sum / heads;
 }
 
 // Weights that may be changed: those of a file are only mapped.
@@ -144,31 +152,44 @@ TrainingOn training_after(const BreakingRequest& request) {
           .rate = request.plan.rate};
 }
 
+// One that is no number any more has been lost beyond all numbers; beside a whole model that has been lost
+// itself nothing is measured.
+double change_of_loss(double changed, double whole) {
+  if (!std::isfinite(whole)) return kNotMeasured;
+  return std::isfinite(changed) ? changed - whole : std::numeric_limits<double>::infinity();
+}
+
 void remove_and_train_on(Engine& engine, const BreakingRequest& request, const BrokenModel& model,
                          BrokenRun& broken) {
   const std::vector<HeadPlace> heads = model.heads_without_effect(request.equal_loss);
   broken.removed = std::ssize(heads);
   const auto whole = own_weights(engine, request.run), pruned = own_weights(engine, request.run);
   remove_heads(*pruned, heads);
-  broken.removed_loss = loss_on(engine, *pruned, model.text()) - loss_on(engine, *whole, model.text());
+  broken.removed_loss =
+      change_of_loss(loss_on(engine, *pruned, model.text()), loss_on(engine, *whole, model.text()));
   if (request.plan.train_on == 0) return;
   const TrainingOn training = training_after(request);
   train_on(engine, *whole, training);
   train_on(engine, *pruned, training);
-  broken.trained_on_loss = loss_on(engine, *pruned, model.text()) - loss_on(engine, *whole, model.text());
+  broken.trained_on_loss =
+      change_of_loss(loss_on(engine, *pruned, model.text()), loss_on(engine, *whole, model.text()));
 }
 
 }  // namespace
+
+bool can_be_given(const NamedChanges& intervention, const ModelConfig& config) {
+  return std::ranges::all_of(intervention.changes,
+                             [&](const std::string& change) { return has_what_is_changed(change, config); });
+}
 
 BrokenRun break_run(Engine& engine, const BreakingRequest& request, const JobControl& control) {
   const BrokenModel model(engine, request.run, control);
   BrokenRun broken{.sink = model.whole().sink.value,
                    .gate_with_sink = gate_with_sink(model.whole()),
                    .heads = model.config().layers * model.config().heads,
-                   .removed_loss = kNoEffectMeasured,
-                   .trained_on_loss = kNoEffectMeasured};
-  for (const NamedChanges& each : request.plan.interventions)
-    broken.effects.push_back(model.effect_of(each.changes));
+                   .removed_loss = kNotMeasured,
+                   .trained_on_loss = kNotMeasured};
+  for (const NamedChanges& each : request.plan.interventions) broken.effects.push_back(model.effect_of(each));
   if (model.config().heads == model.config().kv_heads) remove_and_train_on(engine, request, model, broken);
   return broken;
 }

@@ -18,6 +18,12 @@ double first_value_of(Engine& engine, const fs::path& weights, const JobControl&
   return first_value_norm(model, text, control);
 }
 
+// Where a run was stopped for a while it was saved as well; that is no part of its plan.
+bool is_planned(const RunConfig& config, int64_t step) {
+  return step % config.checkpoints.every == 0 || step % config.validation.every == 0 ||
+         step == config.steps();
+}
+
 }  // namespace
 
 Look held_out_look(Engine& engine, const fs::path& weights, const JobControl& control) {
@@ -36,7 +42,7 @@ std::vector<CoursePoint> measure_course(Engine& engine, const fs::path& run, con
   const RunConfig config = load_run_config((run / "config.json").string(), {});
   std::vector<CoursePoint> course;
   for (int64_t step = 1; step <= config.steps(); ++step) {
-    if (!RunDirectory::has_checkpoint(run, step)) continue;
+    if (!is_planned(config, step) || !RunDirectory::has_checkpoint(run, step)) continue;
     control.stop_if_cancelled();
     const fs::path weights = RunDirectory::checkpoint_of(run, step);
     const Look look = held_out_look(engine, weights, control);

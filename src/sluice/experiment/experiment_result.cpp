@@ -1,47 +1,111 @@
 #include "sluice/experiment/experiment_result.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "sluice/experiment/run_record.h"
+#include "sluice/analysis/attention_measure.h"
 
 namespace sluice {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr ExperimentFigure kExperimentFigures[] = {
-    {"validation_loss", "validation loss", &MeasuredTraining::validation_loss, 4, true},
-    {"sink", "sink", &MeasuredTraining::sink, 4, true},
-    {"max_activation", "largest activation", &MeasuredTraining::max_activation, 2, true},
-    {"copy_accuracy", "copied right", &MeasuredTraining::copy_accuracy, 4, false},
-    {"excess", "excess", &MeasuredTraining::excess, 4, false},
-    {"gate_mean", "mean gate", &MeasuredTraining::gate_mean, 4, false}};
+    {.key = "validation_loss",
+     .title = "validation loss",
+     .value = &MeasuredTraining::validation_loss,
+     .digits = 4,
+     .is_compared = true},
+    {.key = "sink",
+     .title = "sink",
+     .value = &MeasuredTraining::sink,
+     .digits = 4,
+     .is_compared = true,
+     .is_share = true},
+    {.key = "head_sink",
+     .title = "sink of a head",
+     .value = &MeasuredTraining::head_sink,
+     .digits = 3,
+     .is_share = true},
+    {.key = "max_activation",
+     .title = "largest activation",
+     .value = &MeasuredTraining::max_activation,
+     .digits = 2,
+     .is_compared = true,
+     .is_size = true},
+    {.key = "copy_accuracy",
+     .title = "copied right",
+     .value = &MeasuredTraining::copy_accuracy,
+     .digits = 4,
+     .is_share = true},
+    {.key = "excess", .title = "excess", .value = &MeasuredTraining::excess, .digits = 4},
+    {.key = "gate_mean", .title = "mean gate", .value = &MeasuredTraining::gate_mean, .digits = 4}};
 
-// A seed with which both runs count, and what they differ by.
-struct SeedPair {
-  int seed = 0;
-  double difference = 0;
-};
-
-std::vector<SeedPair> seed_pairs(const ExperimentResult& result, const PlannedVariant& variant,
-                                 double MeasuredTraining::*value) {
-  std::vector<SeedPair> pairs;
-  const auto counted = [&](const MeasuredTraining& run) {
+// Of two variants, by seed.
+std::vector<EndedPair> ended_pairs(const ExperimentResult& result, const PlannedVariant& variant,
+                                   const PlannedVariant& other, double MeasuredTraining::*value) {
+  std::vector<EndedPair> pairs;
+  const auto counts = [&](const MeasuredTraining& run) {
     return run_counts(result.experiment, run) && std::isfinite(run.*value);
   };
   for (const MeasuredTraining& run : result.runs) {
-    if (run.variant != variant.point.name() || !counted(run)) continue;
-    for (const MeasuredTraining& base : result.runs)
-      if (base.variant == reference_of(result, variant).point.name() && base.seed == run.seed &&
-          counted(base))
-        pairs.push_back({run.seed, run.*value - base.*value});
+    if (run.variant != variant.point.name()) continue;
+    for (const MeasuredTraining& base : result.runs) {
+      if (base.variant != other.point.name() || base.seed != run.seed) continue;
+      pairs.push_back({.number = run.seed - result.experiment.first_seed});
+      if (counts(run) && counts(base)) pairs.back().difference = run.*value - base.*value;
+    }
   }
-  std::ranges::sort(pairs, {}, &SeedPair::seed);
+  std::ranges::sort(pairs, {}, &EndedPair::number);
   return pairs;
+}
+
+std::vector<double> counted_differences(const std::vector<EndedPair>& pairs) {
+  std::vector<double> differences;
+  for (const EndedPair& pair : pairs)
+    if (pair.difference) differences.push_back(*pair.difference);
+  return differences;
+}
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+// Of the line with the least squares.
+double slope_of(std::span<const Point> points) {
+  double x = 0, y = 0, products = 0, squares = 0;
+  for (const Point& point : points) x += point.x, y += point.y;
+  x /= static_cast<double>(points.size());
+  y /= static_cast<double>(points.size());
+  for (const Point& point : points) {
+    products += (point.x - x) * (point.y - y);
+    squares += (point.x - x) * (point.x - x);
+  }
+  return products / squares;
+}
+
+// The pairs of a seed under all conditions, as one whose difference is their slope.
+std::vector<EndedPair> ended_slopes(const ExperimentResult& result, const std::string& variant,
+                                    double MeasuredTraining::*value) {
+  struct Seed {
+    size_t ended = 0;
+    std::vector<Point> points = {};  // of the pairs that count
+  };
+  std::map<int64_t, Seed> by_number;
+  for (const PlannedVariant& each : result.variants) {
+    if (each.variant != variant) continue;
+    for (const EndedPair& pair : ended_pairs(result, each, reference_of(result, each), value)) {
+      Seed& seed = by_number[pair.number];
+      ++seed.ended;
+      if (pair.difference) seed.points.push_back({std::log10(each.at), *pair.difference});
+    }
+  }
+  std::vector<EndedPair> slopes;
+  const size_t conditions = result.experiment.conditions.size();
+  for (const auto& [number, seed] : by_number) {
+    if (seed.ended < conditions) continue;
+    slopes.push_back({.number = number});
+    if (seed.points.size() == conditions) slopes.back().difference = slope_of(seed.points);
+  }
+  return slopes;
 }
 
 }  // namespace
@@ -54,83 +118,81 @@ bool run_counts(const Experiment& experiment, const MeasuredTraining& run) {
   return !run.diverged && (!experiment.solved || run.copy_accuracy >= *experiment.solved);
 }
 
+bool has_sink(const ExperimentResult& result, const MeasuredTraining& run) {
+  return run.sink >= kSinkTimesUniform * result.sink_floor;
+}
+
+std::vector<const MeasuredTraining*> counted_runs(const ExperimentResult& result,
+                                                  const PlannedVariant& variant) {
+  std::vector<const MeasuredTraining*> counted;
+  for (const MeasuredTraining& run : result.runs)
+    if (run.variant == variant.point.name() && run_counts(result.experiment, run)) counted.push_back(&run);
+  return counted;
+}
+
+ExperimentResult as_of_look(const ExperimentResult& result, int64_t pairs) {
+  ExperimentResult then = result;
+  const auto is_later = [&](const auto& run) { return run.seed >= result.experiment.first_seed + pairs; };
+  std::erase_if(then.runs, is_later);
+  std::erase_if(then.courses, is_later);
+  std::erase_if(then.broken, is_later);
+  std::erase_if(then.experiment.looks, [&](const ExperimentLook& look) { return look.pairs > pairs; });
+  return then;
+}
+
+int64_t pairs_looked_at(const ExperimentResult& result) {
+  std::optional<int64_t> fewest;
+  for (const PlannedVariant& variant : result.variants) {
+    if (!is_compared(result, variant)) continue;
+    const auto look = planned_difference(result, variant, &MeasuredTraining::validation_loss).look;
+    const int64_t pairs = look ? look->pairs : 0;
+    fewest = std::min(fewest.value_or(pairs), pairs);
+  }
+  return fewest.value_or(0);
+}
+
+std::vector<double> values_over_seeds(const ExperimentResult& result, const PlannedVariant& variant,
+                                      double MeasuredTraining::*value) {
+  std::vector<double> values;
+  for (const MeasuredTraining* run : counted_runs(result, variant)) values.push_back(run->*value);
+  if (!std::ranges::all_of(values, [](double each) { return std::isfinite(each); })) return {};
+  return values;
+}
+
 std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, const PlannedVariant& variant,
                                               double MeasuredTraining::*value) {
-  std::vector<double> values;
-  for (const MeasuredTraining& run : result.runs)
-    if (run.variant == variant.point.name() && run_counts(result.experiment, run) &&
-        std::isfinite(run.*value))
-      values.push_back(run.*value);
+  const std::vector<double> values = values_over_seeds(result, variant, value);
   if (values.empty()) return {};
   return mean_interval(values);
 }
 
+std::vector<double> paired_differences(const ExperimentResult& result, const PlannedVariant& variant,
+                                       double MeasuredTraining::*value) {
+  return counted_differences(ended_pairs(result, variant, reference_of(result, variant), value));
+}
+
 PlannedDifference planned_difference(const ExperimentResult& result, const PlannedVariant& variant,
                                      double MeasuredTraining::*value) {
-  const std::vector<SeedPair> pairs = seed_pairs(result, variant, value);
-  PlannedDifference planned{.pairs = std::ssize(pairs)};
-  for (const ExperimentLook& look : result.experiment.looks)
-    if (look.pairs <= planned.pairs) planned.look = look;
-  // Pairs that came after the look were not planned to be looked at with it.
-  const int64_t seen = planned.look ? planned.look->pairs : planned.pairs;
-  std::vector<double> values;
-  for (const SeedPair& pair : std::span(pairs).first(static_cast<size_t>(seen)))
-    values.push_back(pair.difference);
-  if (!values.empty())
-    planned.difference = mean_interval(values, planned.look ? planned.look->error : kUsualError);
-  return planned;
+  return difference_between(result, variant, reference_of(result, variant), value);
+}
+
+PlannedDifference difference_between(const ExperimentResult& result, const PlannedVariant& variant,
+                                     const PlannedVariant& other, double MeasuredTraining::*value) {
+  return planned_difference(ended_pairs(result, variant, other, value), result.experiment.looks);
+}
+
+PlannedDifference planned_slope(const ExperimentResult& result, const std::string& variant,
+                                double MeasuredTraining::*value) {
+  return planned_difference(ended_slopes(result, variant, value), result.experiment.looks);
 }
 
 const PlannedVariant& reference_of(const ExperimentResult& result, const PlannedVariant& variant) {
-  return result.variants.at(variant.against);
+  return result.variants.at(variant.reference);
 }
 
 bool is_compared(const ExperimentResult& result, const PlannedVariant& variant) {
   return !result.experiment.looks.empty() &&
          reference_of(result, variant).point.name() != variant.point.name();
-}
-
-ordered_json to_json(const ExperimentResult& result) {
-  ordered_json runs = ordered_json::array();
-  for (const MeasuredTraining& run : result.runs) {
-    ordered_json json = to_json(run);
-    json["counts"] = run_counts(result.experiment, run);
-    json["timing"] = {{"seconds", run.seconds}};
-    runs.push_back(std::move(json));
-  }
-  ordered_json json = {{"experiment", result.experiment.name},
-                       {"question", result.experiment.question},
-                       {"planned_runs", result.planned},
-                       {"steps", result.steps},
-                       {"tokens", result.tokens},
-                       {"sink_floor", result.sink_floor},
-                       {"machines", result.machines},
-                       {"runs", std::move(runs)}};
-  if (!result.tuned.empty()) json["tuned"] = result.tuned;
-  for (const RunCourse& course : result.courses)
-    json["courses"].push_back(
-        {{"variant", course.variant}, {"seed", course.seed}, {"points", to_json(course.points)}});
-  for (const BrokenRun& run : result.broken) {
-    ordered_json broken = {{"variant", run.variant}, {"seed", run.seed}};
-    broken.update(to_json(run, *result.experiment.breaking));
-    json["broken"].push_back(std::move(broken));
-  }
-  return json;
-}
-
-std::string to_text(const ExperimentResult& result) {
-  std::string text = fmt::format("{}\n{} of {} runs have ended\n", result.experiment.question,
-                                 result.runs.size(), result.planned);
-  for (const PlannedVariant& variant : result.variants) {
-    for (const ExperimentFigure& figure : kExperimentFigures) {
-      const auto mean = figure_over_seeds(result, variant, figure.value);
-      if (!mean) continue;
-      text += fmt::format("{}: {} {:.{}f}", variant.point.name(), figure.title, mean->mean, figure.digits);
-      if (mean->half_width) text += fmt::format(" ± {:.{}f}", *mean->half_width, figure.digits);
-      text += fmt::format(" ({} seeds)\n", mean->count);
-    }
-  }
-  return text;
 }
 
 }  // namespace sluice

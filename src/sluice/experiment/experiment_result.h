@@ -2,6 +2,7 @@
 // pairs at the looks that were planned.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -16,18 +17,23 @@
 
 namespace sluice {
 
-// Of a run's last weights. NaN stands for what the run does not have.
+// Of a run's last weights. NaN stands for what the run does not have, or what was not measured.
 struct MeasuredTraining {
+  static constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
   std::string variant;  // its point's name
   int seed = 0;
-  bool diverged = false;  // then nothing else was measured
-  double validation_loss = 0;
-  double sink = 0;            // mean attention on the first token, over 200 held-out sequences
-  double max_activation = 0;  // largest |block output| of a sequence: mean over layers and sequences
-  double gate_mean = 0;       // of the gate at g1
-  double copy_accuracy = 0, excess = 0;  // of backcopy texts (eval/backcopy_score.h)
-  int64_t spikes = 0;
-  double seconds = 0;
+  bool diverged = false;  // then nothing was measured of its weights
+  double validation_loss = kNotMeasured;
+  double sink = kNotMeasured;       // mean attention on the first token, over 200 held-out sequences
+  double head_sink = kNotMeasured;  // of the head that has most of it
+  double max_activation =
+      kNotMeasured;                 // largest |block output| of a sequence: mean over layers and sequences
+  double gate_mean = kNotMeasured;  // of the gate at g1
+  double copy_accuracy = kNotMeasured, excess = kNotMeasured;  // of backcopy texts (eval/backcopy_score.h)
+  int64_t spikes = 0;  // of one that diverged: until then, as are its seconds
+  double seconds = kNotMeasured;
+  std::string machine = {};  // that measured it, as a rule right after training it
 };
 
 // One number of a run, as a column of tables.
@@ -36,7 +42,9 @@ struct ExperimentFigure {
   const char* title;
   double MeasuredTraining::*value;
   int digits;
-  bool is_compared;  // with what a variant is compared with
+  bool is_compared = false;  // with what a variant is compared with
+  bool is_share = false;     // none is below 0 or above 1
+  bool is_size = false;      // none is below 0
 };
 std::span<const ExperimentFigure> experiment_figures();
 
@@ -63,19 +71,41 @@ struct ExperimentResult {
 // A run that did not diverge and, where that is asked, solved its task.
 bool run_counts(const Experiment& experiment, const MeasuredTraining& run);
 
-// Of the runs that count; none if there is none.
+// kSinkTimesUniform what uniform attention would give the first token, or more
+// (analysis/attention_measure.h).
+bool has_sink(const ExperimentResult& result, const MeasuredTraining& run);
+
+// What was known at the look with so many pairs: runs of its seeds, and no later look.
+ExperimentResult as_of_look(const ExperimentResult& result, int64_t pairs);
+
+// Pairs of seeds that all comparisons have been looked at with; 0: not all have come to a look, or none is
+// planned.
+int64_t pairs_looked_at(const ExperimentResult& result);
+
+std::vector<const MeasuredTraining*> counted_runs(const ExperimentResult& result,
+                                                  const PlannedVariant& variant);
+
+// Of the runs that count; none if there is none, or if it was not measured of one of them.
+std::vector<double> values_over_seeds(const ExperimentResult& result, const PlannedVariant& variant,
+                                      double MeasuredTraining::*value);
 std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, const PlannedVariant& variant,
                                               double MeasuredTraining::*value);
 
-// How a variant differs from what it is compared with, at the last look that was reached.
-struct PlannedDifference {
-  int64_t pairs = 0;                            // of seeds whose runs both count, all that there are
-  std::optional<ExperimentLook> look = {};      // none: the first one is still to come
-  std::optional<MeanInterval> difference = {};  // of the look's pairs, the first by seed; of all before a
-                                                // look. Its interval leaves out the look's error
-};
+// How a variant differs from what it is compared with, by the seeds with which both runs count. A look that
+// is planned at N pairs comes when those of the first N seeds have ended.
+std::vector<double> paired_differences(const ExperimentResult& result, const PlannedVariant& variant,
+                                       double MeasuredTraining::*value);
 PlannedDifference planned_difference(const ExperimentResult& result, const PlannedVariant& variant,
                                      double MeasuredTraining::*value);
+
+// The same of any two variants.
+PlannedDifference difference_between(const ExperimentResult& result, const PlannedVariant& variant,
+                                     const PlannedVariant& other, double MeasuredTraining::*value);
+
+// How these differences change per tenfold of the conditions' axis: the slope of a line through those of a
+// seed, for every seed with a pair under all conditions. The variant's name is without a condition.
+PlannedDifference planned_slope(const ExperimentResult& result, const std::string& variant,
+                                double MeasuredTraining::*value);
 
 // What a variant is compared with; itself if with nothing.
 const PlannedVariant& reference_of(const ExperimentResult& result, const PlannedVariant& variant);

@@ -3,20 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "sluice/base/error.h"
 #include "sluice/eval/backcopy_score.h"
 #include "sluice/experiment/experiment_text.h"
 #include "sluice/experiment/experiment_tuning.h"
 #include "sluice/experiment/ledger.h"
+#include "sluice/text/lines.h"
+#include "sluice/train/metrics.h"
 
 namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 // What is measured of a run that came to its end: its last weights, on the text that it kept out.
 struct RunMeasurement {
@@ -27,6 +26,7 @@ struct RunMeasurement {
   void add_look(RunRecord& record, const fs::path& weights) const {
     const Look look = held_out_look(engine, weights, control);
     record.figures.sink = look.sink.value;
+    record.figures.head_sink = strongest_head(look.attention).sink;
     record.figures.max_activation = mean_largest_activation(look);
     if (const GateMeasure* gate = look.output_gate()) record.figures.gate_mean = gate->mean.value;
     record.sink_floor = look.key_floor;
@@ -35,7 +35,8 @@ struct RunMeasurement {
   void add_score(MeasuredTraining& run, const fs::path& weights) const {
     if (experiment.text.kind != ExperimentText::Kind::Backcopy) return;
     const LoadedModel model(engine, weights);
-    const BackcopyScore score = score_backcopy(model, {.seed = experiment.text.seed}, control);
+    const BackcopyScore score =
+        score_backcopy(model, {.seed = experiment.text.seed, .start = experiment.text.start}, control);
     run.copy_accuracy = score.copy_accuracy;
     run.excess = score.excess();
   }
@@ -61,26 +62,53 @@ struct RunMeasurement {
     if (experiment.course) record.course = measure_course(engine, run, control);
   }
 
+  // How far it came is known from its metrics alone: it was saved before that, or never. Without a step in
+  // them it took none.
+  static void add_diverged(RunRecord& record, const fs::path& run) {
+    record.figures.seconds = 0;
+    for_each_line(read_metrics_text(run), 1, [&](size_t number, std::string_view text) {
+      const Json line = Json::parse(text, fmt::format("{}: line {}", (run / kMetricsName).string(), number));
+      if (!line.contains("seconds")) return;  // a validation
+      record.figures.seconds = line.number("seconds", kFinite);
+      record.figures.spikes = line.integer_or("spikes", 0, {.min = 0});
+      record.steps = line.integer("step", {.min = 0});
+      record.tokens = line.integer("tokens", {.min = 0});
+    });
+  }
+
   RunRecord record_of(const PlannedVariant& variant, const SweepRun& run) const {
-    RunRecord record{.figures = {.variant = variant.point.name(),
-                                 .seed = run.seed,
-                                 .diverged = !run.outcome,
-                                 .validation_loss = kNotMeasured,
-                                 .sink = kNotMeasured,
-                                 .max_activation = kNotMeasured,
-                                 .gate_mean = kNotMeasured,
-                                 .copy_accuracy = kNotMeasured,
-                                 .excess = kNotMeasured},
-                     .plan = run_plan(experiment, variant, run.seed),
-                     .machine = fmt::format("{}, {}", engine.cpu().brand, name_of(engine.isa().isa))};
-    if (run.outcome) add_ended(record, run.directory, *run.outcome);
+    RunRecord record{
+        .figures = {.variant = variant.point.name(),
+                    .seed = run.seed,
+                    .diverged = !run.outcome,
+                    .machine = fmt::format("{}, {}", engine.cpu().brand, name_of(engine.isa().isa))},
+        .plan = run_plan(experiment, variant, run.seed)};
+    if (run.outcome) {
+      add_ended(record, run.directory, *run.outcome);
+    } else {
+      add_diverged(record, run.directory);
+    }
     return record;
   }
 };
 
 int trained_seeds(const ExperimentRequest& request) {
-  const int planned = request.experiment.seeds;
-  return request.most_seeds == 0 ? planned : std::min(planned, request.most_seeds);
+  return request.most_seeds == 0 ? request.experiment.seeds : request.most_seeds;
+}
+
+// Found out before hours of training.
+void check_is_no_file(const fs::path& ledger) {
+  std::error_code unknown;
+  if (ledger.empty() || !fs::exists(ledger, unknown) || fs::is_directory(ledger, unknown)) return;
+  throw bad_input({.where = ledger.string(), .what = "a ledger is a directory, and this is none"});
+}
+
+void check_seeds(const ExperimentRequest& request) {
+  if (request.most_seeds <= request.experiment.seeds) return;
+  throw usage_error({.where = "--seeds",
+                     .what = fmt::format("{} plans fewer", request.experiment.name),
+                     .expected = fmt::format("at most {}", request.experiment.seeds),
+                     .got = std::to_string(request.most_seeds)});
 }
 
 fs::path runs_directory(const ExperimentRequest& request) {
@@ -88,10 +116,12 @@ fs::path runs_directory(const ExperimentRequest& request) {
   return request.home / (experiment.runs.empty() ? experiment.name : experiment.runs);
 }
 
-SweepRequest sweep_of(const ExperimentRequest& request, const ExperimentTokens& text, const Ledger& ledger) {
+using PlannedVariants = std::span<const PlannedVariant>;
+
+SweepRequest sweep_of(const ExperimentRequest& request, PlannedVariants variants,
+                      const ExperimentTokens& text, const Ledger& ledger) {
   std::vector<GridPoint> points;
-  for (PlannedVariant& planned : planned_variants(request.experiment))
-    points.push_back(std::move(planned.point));
+  for (const PlannedVariant& planned : variants) points.push_back(planned.point);
   return {.config = request.experiment.run,
           .changes = request.experiment.changes,
           .points = std::move(points),
@@ -108,10 +138,10 @@ SweepRequest sweep_of(const ExperimentRequest& request, const ExperimentTokens& 
 }
 
 // Whether there may be something to add to the ledger.
-bool misses_runs(const ExperimentRequest& request, const Ledger& ledger) {
+bool misses_runs(const ExperimentRequest& request, PlannedVariants variants, const Ledger& ledger) {
   const Experiment& experiment = request.experiment;
   std::error_code unknown;
-  for (const PlannedVariant& variant : planned_variants(experiment))
+  for (const PlannedVariant& variant : variants)
     for (int i = 0; i < trained_seeds(request); ++i) {
       const int seed = experiment.first_seed + i;
       if (ledger.find(variant.point.name(), seed) != nullptr) continue;
@@ -124,21 +154,20 @@ bool misses_runs(const ExperimentRequest& request, const Ledger& ledger) {
 
 // Trains what the ledger does not know. Each run is measured and added as soon as it has ended: whoever is
 // stopped has lost nothing but the run that was under way.
-void complete_ledger(Engine& engine, const ExperimentRequest& request, Ledger& ledger,
-                     const JobControl& control, SweepObserver observer) {
+void complete_ledger(Engine& engine, const ExperimentRequest& request, PlannedVariants variants,
+                     Ledger& ledger, const JobControl& control, SweepObserver observer) {
   const Experiment& experiment = request.experiment;
   const ExperimentTokens text = prepare_text(experiment.text, request.home, engine.threads(), control);
   const std::string text_name = text.tokens.stem().string();
   if (request.runs == RunSelection::All) ledger.check_text(text_name);
-  const std::vector<PlannedVariant> variants = planned_variants(experiment);
   const RunMeasurement measurement{engine, experiment, control};
   observer.run_ended = [&](size_t variant, const SweepRun& run) {
     control.stop_if_cancelled();
     RunRecord record = measurement.record_of(variants[variant], run);
     record.text = text_name;
-    ledger.add(record);
+    ledger.add(record, control);
   };
-  const SweepResult sweep = run_sweep(engine, sweep_of(request, text, ledger), control, observer);
+  const SweepResult sweep = run_sweep(engine, sweep_of(request, variants, text, ledger), control, observer);
   if (sweep.end == RunEnd::Interrupted)
     throw Error(ErrorKind::Interrupted,
                 {.what = "the experiment was stopped", .hint = "the same command goes on"});
@@ -160,6 +189,8 @@ ExperimentCondition tuned_condition(Engine& engine, const ExperimentRequest& req
 
 ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request, const JobControl& control,
                                 const SweepObserver& observer) {
+  check_seeds(request);
+  check_is_no_file(request.ledger);
   ExperimentRequest tuned = request;
   Experiment& experiment = tuned.experiment;
   ExperimentResult result;
@@ -168,10 +199,11 @@ ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request
     experiment.changes.insert(experiment.changes.end(), best.changes.begin(), best.changes.end());
     result.tuned = best.name;
   }
-  Ledger ledger = request.ledger.empty() ? Ledger(experiment) : Ledger(experiment, request.ledger);
-  if (misses_runs(tuned, ledger)) complete_ledger(engine, tuned, ledger, control, observer);
-  result.experiment = experiment;
   result.variants = planned_variants(experiment);
+  Ledger ledger(experiment, result.variants, request.ledger);
+  if (misses_runs(tuned, result.variants, ledger))
+    complete_ledger(engine, tuned, result.variants, ledger, control, observer);
+  result.experiment = experiment;
   result.planned = std::ssize(result.variants) * experiment.seeds;
   for (const PlannedVariant& variant : result.variants)
     for (int seed = experiment.first_seed; seed < experiment.first_seed + experiment.seeds; ++seed)

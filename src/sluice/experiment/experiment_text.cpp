@@ -7,7 +7,6 @@
 #include "sluice/base/file.h"
 #include "sluice/base/file_system.h"
 #include "sluice/base/sha256.h"
-#include "sluice/data/backcopy.h"
 #include "sluice/data/synth_corpus.h"
 #include "sluice/data/tokenize.h"
 #include "sluice/data/tokenizer_training.h"
@@ -20,7 +19,7 @@ namespace fs = std::filesystem;
 // A file may be replaced by another of its name: what its bytes are tells them apart, as `sha256sum` prints
 // it.
 std::string content_name(const fs::path& file) {
-  constexpr size_t kBytes = 6;  // two files of a home are alike by chance once in 10^14
+  constexpr size_t kBytes = ExperimentText::kContentDigits / 2;  // alike by chance once in 10^14
   const MappedFile mapped(file);
   const Sha256 digest = sha256({reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size()});
   return fmt::format("{:02x}", fmt::join(std::span(digest).first(kBytes), ""));
@@ -47,7 +46,8 @@ fs::path written_text(const ExperimentText& text, const fs::path& home, const Jo
   SynthCorpusRequest request{.out = home / (text.stem() + ".jsonl"), .seed = text.seed};
   if (text.kind == ExperimentText::Kind::Backcopy) {
     request.documents = text.documents;
-    request.backcopy_letters = BackcopyChain::kUsualLetters;
+    request.backcopy_letters = BackcopyChain::usual_letters(text.start);
+    request.backcopy_start = text.start;
   } else {
     request.bytes = text.bytes;
   }
@@ -72,7 +72,10 @@ ExperimentTokens prepare_text(const ExperimentText& text, const fs::path& home, 
                     control);
   const Tokenizer tokenizer = Tokenizer::named(prepared.tokenizer);
   tokenize_files(tokenizer,
-                 {.files = {file.string()}, .out = prepared.tokens, .end_of_text = end_of_text_of(tokenizer)},
+                 {.files = {file.string()},
+                  .out = prepared.tokens,
+                  .end_of_text = end_of_text_of(tokenizer),
+                  .piece_tokens = text.pieces},
                  threads, control);
   return prepared;
 }

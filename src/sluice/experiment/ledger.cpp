@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/crc32c.h"
@@ -30,12 +33,18 @@ void make_directory(const fs::path& directory) {
   if (error) throw system_failure(directory, "cannot create", error);
 }
 
-// Waits for whoever has it. The directory itself is locked, so that no file of ours lies beside the ledgers.
-FileDescriptor lock_ledgers(const fs::path& directory) {
+// Waits for whoever has it, who may have been stopped: it can be cancelled. The directory itself is locked,
+// so that no file of ours lies beside the ledgers.
+FileDescriptor lock_ledgers(const fs::path& directory, const JobControl& control) {
   FileDescriptor open(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!open.is_open()) throw system_failure(directory, "cannot open", last_system_error());
-  while (::flock(open.get(), LOCK_EX) != 0)
-    if (errno != EINTR) throw system_failure(directory, "cannot lock", last_system_error());
+  for (bool is_first = true; ::flock(open.get(), LOCK_EX | LOCK_NB) != 0; is_first = false) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      throw system_failure(directory, "cannot lock", last_system_error());
+    if (is_first) control.info("waiting for another process that writes to {}", directory.string());
+    control.stop_if_cancelled();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   return open;
 }
 
@@ -65,28 +74,73 @@ std::string run_plan(const Experiment& experiment, const PlannedVariant& variant
   return fmt::format("{:08x}", crc32c(words));
 }
 
-Ledger::Ledger(const Experiment& experiment)
-    : experiment_(experiment), planned_(planned_variants(experiment)) {}
-
-Ledger::Ledger(const Experiment& experiment, const fs::path& directory) : Ledger(experiment) {
-  directory_ = directory;
+Ledger::Ledger(const Experiment& experiment, std::vector<PlannedVariant> planned, const fs::path& directory)
+    : experiment_(experiment), planned_(std::move(planned)), directory_(directory) {
+  if (directory.empty()) return;
   file_ = directory / (experiment.name + ".jsonl");
   read();
 }
 
 void Ledger::read() {
   records_.clear();
+  text_.clear();
   if (!is_there(file_)) return;
-  const std::string text = read_text(file_, kMaxBytes);
-  for_each_line(text, 1, [&](size_t number, std::string_view line) {
+  text_ = read_text(file_, kMaxBytes);
+  for_each_line(text_, 1, [&](size_t number, std::string_view line) {
     const std::string where = fmt::format("{}: line {}", file_.string(), number);
-    const Json json = Json::parse(line, where);
-    // First: what a record of another plan holds is of no interest.
-    check_is_planned(read_figures(json), json.text("plan"), where);
-    RunRecord record = read_run_record(json, experiment_);
+    RunRecord record = parsed_line(line, where);
     if (knows(record)) throw bad_input({.where = where, .what = "the run is there twice"});
     records_.push_back(std::move(record));
   });
+}
+
+RunRecord Ledger::parsed_line(std::string_view line, const std::string& where) const try {
+  return parsed(line, where);
+} catch (const Error& error) {
+  ErrorReport report = error.report();
+  if (report.hint.empty()) report.hint = "without the line its run is measured or trained again";
+  throw bad_input(std::move(report));
+}
+
+RunRecord Ledger::parsed(std::string_view line, const std::string& where) const {
+  const Json json = Json::parse(line, where);
+  // First: what a record of another plan holds is of no interest.
+  check_is_planned(read_figures(json), json.text("plan"), where);
+  RunRecord record = read_run_record(json, experiment_);
+  check_is_of_the_plan(record, json);
+  check_is_like_the_others(record, json);
+  return record;
+}
+
+// What is kept of all runs together. Instruction sets may sum up a floor in another order.
+void Ledger::check_is_like_the_others(const RunRecord& record, const Json& json) const {
+  constexpr double kRounding = 1e-9;
+  const auto other =
+      std::ranges::find_if(records_, [](const RunRecord& each) { return !each.figures.diverged; });
+  if (record.figures.diverged || other == records_.end()) return;
+  if (record.tokens != other->tokens)
+    throw json.at("tokens").unexpected(
+        fmt::format("{}, as of {}, seed {}", other->tokens, other->figures.variant, other->figures.seed));
+  if (std::abs(record.sink_floor - other->sink_floor) > kRounding)
+    throw json.at("sink_floor")
+        .unexpected(fmt::format("{}, as of {}, seed {}", other->sink_floor, other->figures.variant,
+                                other->figures.seed));
+}
+
+// What the plan's checksum stands for is in the record, too.
+void Ledger::check_is_of_the_plan(const RunRecord& record, const Json& json) const {
+  if (!experiment_.text.makes(record.text))
+    throw json.at("text").unexpected(fmt::format("tokens of {}", experiment_.text.stem()));
+  const int64_t steps = planned_.front().steps;
+  if (record.figures.diverged ? record.steps > steps : record.steps != steps)
+    throw json.at("steps").unexpected(fmt::format("{}, as is planned", steps));
+  if (!record.broken) return;
+  const auto variant = std::ranges::find_if(
+      planned_, [&](const PlannedVariant& each) { return each.point.name() == record.figures.variant; });
+  for (size_t i = 0; i < record.broken->effects.size(); ++i)
+    if (variant->can_be_given[i] && std::isnan(record.broken->effects[i].loss))
+      throw json.at("broken").at("effects").unexpected(
+          "an effect of every intervention that the model takes");
 }
 
 void Ledger::check_is_planned(const MeasuredTraining& run, const std::string& plan,
@@ -128,20 +182,28 @@ void Ledger::check_text(const std::string& text) const {
                        .hint = "runs are compared on the same one"});
 }
 
-void Ledger::add(const RunRecord& record) {
+void Ledger::add(const RunRecord& record, const JobControl& control) {
+  const std::string line = compact_text(to_json(record, experiment_)) + "\n";
+  parsed(line, fmt::format("{}, seed {}", record.figures.variant, record.figures.seed));
   if (file_.empty()) {
     records_.push_back(record);
     return;
   }
   make_directory(directory_);
-  const FileDescriptor lock = lock_ledgers(directory_);
+  const FileDescriptor lock = lock_ledgers(directory_, control);
   read();
   if (knows(record)) return;
   check_text(record.text);
+  const bool ends_within_a_line = !text_.empty() && text_.back() != '\n';
+  const std::string longer = text_ + (ends_within_a_line ? "\n" : "") + line;
+  if (longer.size() > kMaxBytes)
+    throw failure({.where = file_.string(),
+                   .what = "would be too long to be read again",
+                   .expected = fmt::format("at most {} bytes", kMaxBytes),
+                   .got = std::to_string(longer.size())});
+  write_file_atomically(file_, longer);
+  text_ = longer;
   records_.push_back(record);
-  std::string text;
-  for (const RunRecord& each : records_) text += compact_text(to_json(each, experiment_)) + "\n";
-  write_file_atomically(file_, text);
 }
 
 }  // namespace sluice

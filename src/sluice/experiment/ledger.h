@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sluice/base/job_control.h"
 #include "sluice/experiment/run_record.h"
 
 namespace sluice {
@@ -18,30 +20,36 @@ std::string run_plan(const Experiment& experiment, const PlannedVariant& variant
 
 class Ledger {
  public:
-  // In memory alone.
-  explicit Ledger(const Experiment& experiment);
-
-  // Bad input for lines that are no records, and for runs that the experiment plans differently or not at
-  // all: what was trained must not be lost. A file that is not there yet knows nothing.
-  Ledger(const Experiment& experiment, const std::filesystem::path& directory);
+  // Of the experiment, which must outlive it, and what planned_variants() makes of it. No directory: in
+  // memory alone. Bad input for lines that are no records, and for runs that the experiment plans differently
+  // or not at all: what was trained must not be lost. A file that is not there yet knows nothing.
+  Ledger(const Experiment& experiment, std::vector<PlannedVariant> planned,
+         const std::filesystem::path& directory = {});
 
   const RunRecord* find(const std::string& variant, int seed) const;
 
   // Bad input if its runs saw another one.
   void check_text(const std::string& text) const;
 
-  // On the disk when it returns, if there is a file. Other processes may add to it meanwhile; of a run that
-  // two of them have measured, the first record stays. Bad input for a record whose text is another one.
-  void add(const RunRecord& record);
+  // On the disk when it returns, if there is a file; the lines that are there stay as they are, with figures
+  // that only another version knows. Other processes may add to it meanwhile, and are waited for; of a run
+  // that two of them have measured, the first record stays. Bad input for a record whose text is another one,
+  // and for one that would not be read again: nothing is written then.
+  void add(const RunRecord& record, const JobControl& control = {});
 
  private:
   void read();
+  RunRecord parsed_line(std::string_view line, const std::string& where) const;
+  RunRecord parsed(std::string_view line, const std::string& where) const;
+  void check_is_of_the_plan(const RunRecord& record, const Json& json) const;
+  void check_is_like_the_others(const RunRecord& record, const Json& json) const;
   bool knows(const RunRecord& record) const;
   void check_is_planned(const MeasuredTraining& run, const std::string& plan, const std::string& where) const;
 
   const Experiment& experiment_;
   std::vector<PlannedVariant> planned_;
   std::filesystem::path directory_ = {}, file_ = {};  // empty: none
+  std::string text_ = {};                             // of the file, as it was read last
   std::vector<RunRecord> records_ = {};
 };
 

@@ -1,5 +1,7 @@
 #include "sluice/experiment/run_record.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,6 +14,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr IntegerRange kCount{.min = 0, .max = int64_t{1} << 62};
+
+// Sums of probabilities in f32 may be a little more.
+constexpr NumberRange kShare{.min = 0, .max = 1.0001};
 
 // NaN stands for what a run does not have; JSON has none.
 double number_or_nan(const Json& json, const char* key) {
@@ -31,18 +36,41 @@ std::vector<CoursePoint> read_course(const Json& json) {
   return course;
 }
 
+constexpr const char* kInfinite = "infinite";
+
+// Of a broken model, whose perplexity may be beyond all numbers.
+double effect_or_nan(const Json& json, const char* key) {
+  if (!json.contains(key) || !json.at(key).is_text()) return number_or_nan(json, key);
+  if (json.text(key) != kInfinite)
+    throw json.at(key).unexpected(fmt::format("a number, null or \"{}\"", kInfinite));
+  return std::numeric_limits<double>::infinity();
+}
+
+ordered_json effect_json(double effect) {
+  return std::isinf(effect) ? ordered_json(kInfinite) : finite_or_null(effect);
+}
+
 BrokenRun read_broken(const Json& json, const BreakingPlan& plan) {
-  BrokenRun run{.sink = number_or_nan(json, "sink"),
-                .gate_with_sink = number_or_nan(json, "gate_with_sink"),
-                .heads = json.integer("heads", kCount),
-                .removed = json.integer("removed", kCount),
-                .removed_loss = number_or_nan(json, "removed_loss"),
-                .trained_on_loss = number_or_nan(json, "trained_on_loss")};
+  BrokenRun run{
+      .sink = number_or_nan(json, "sink"),
+      .gate_with_sink = number_or_nan(json, "gate_with_sink"),
+      .heads = json.integer("heads", kCount),
+      .removed = json.contains("removed") ? std::optional(json.integer("removed", kCount)) : std::nullopt,
+      .removed_loss = effect_or_nan(json, "removed_loss"),
+      .trained_on_loss = effect_or_nan(json, "trained_on_loss")};
   for (const NamedChanges& each : plan.interventions) {
     const Json effect = json.at("effects").at(each.name);
-    run.effects.push_back({.loss = number_or_nan(effect, "loss"), .sink = number_or_nan(effect, "sink")});
+    run.effects.push_back({.loss = effect_or_nan(effect, "loss"), .sink = number_or_nan(effect, "sink")});
   }
   return run;
+}
+
+// What decides whether a run counts and whether it has a sink. Without it both would be no.
+void check_is_measured(const Json& json, const Experiment& experiment, const MeasuredTraining& run) {
+  if (run.diverged) return;
+  if (!std::isfinite(run.sink)) throw json.unexpected("a sink, unless the run diverged");
+  if (experiment.solved && !std::isfinite(run.copy_accuracy))
+    throw json.unexpected("a copy_accuracy, which decides whether the run counts");
 }
 
 }  // namespace
@@ -54,7 +82,8 @@ MeasuredTraining read_figures(const Json& json) {
                        .spikes = json.integer("spikes", kCount),
                        .seconds = json.number("seconds", {.min = 0, .max = 1e12})};
   for (const ExperimentFigure& figure : experiment_figures())
-    run.*figure.value = number_or_nan(json, figure.key);
+    run.*figure.value =
+        json.number_or(figure.key, MeasuredTraining::kNotMeasured, figure.is_share ? kShare : kFinite);
   if (!run.diverged && !std::isfinite(run.validation_loss))
     throw json.unexpected("a validation loss, unless the run diverged");
   return run;
@@ -84,15 +113,15 @@ ordered_json to_json(const std::vector<CoursePoint>& course) {
 ordered_json to_json(const BrokenRun& run, const BreakingPlan& plan) {
   ordered_json effects = ordered_json::object();
   for (size_t i = 0; i < run.effects.size(); ++i)
-    effects[plan.interventions[i].name] = {{"loss", finite_or_null(run.effects[i].loss)},
+    effects[plan.interventions[i].name] = {{"loss", effect_json(run.effects[i].loss)},
                                            {"sink", finite_or_null(run.effects[i].sink)}};
   return {{"sink", finite_or_null(run.sink)},
           {"gate_with_sink", finite_or_null(run.gate_with_sink)},
           {"effects", std::move(effects)},
           {"heads", run.heads},
-          {"removed", run.removed},
-          {"removed_loss", finite_or_null(run.removed_loss)},
-          {"trained_on_loss", finite_or_null(run.trained_on_loss)}};
+          {"removed", run.removed ? ordered_json(*run.removed) : nullptr},
+          {"removed_loss", effect_json(run.removed_loss)},
+          {"trained_on_loss", effect_json(run.trained_on_loss)}};
 }
 
 ordered_json to_json(const RunRecord& record, const Experiment& experiment) {
@@ -103,7 +132,7 @@ ordered_json to_json(const RunRecord& record, const Experiment& experiment) {
   json["sink_floor"] = record.sink_floor;
   json["plan"] = record.plan;
   json["text"] = record.text;
-  json["machine"] = record.machine;
+  json["machine"] = record.figures.machine;
   if (!record.course.empty()) json["course"] = to_json(record.course);
   if (record.broken) json["broken"] = to_json(*record.broken, *experiment.breaking);
   return json;
@@ -115,8 +144,9 @@ RunRecord read_run_record(const Json& json, const Experiment& experiment) {
                    .tokens = json.integer("tokens", kCount),
                    .sink_floor = json.number("sink_floor", {.min = 0, .max = 1}),
                    .plan = json.text("plan"),
-                   .text = json.text("text"),
-                   .machine = json.text("machine")};
+                   .text = json.text("text")};
+  check_is_measured(json, experiment, record.figures);
+  record.figures.machine = json.text("machine");
   if (experiment.course && !record.figures.diverged) record.course = read_course(json.at("course"));
   if (experiment.breaking && run_counts(experiment, record.figures)) {
     record.broken = read_broken(json.at("broken"), *experiment.breaking);
@@ -129,7 +159,7 @@ RunRecord read_run_record(const Json& json, const Experiment& experiment) {
 void add_record(ExperimentResult& result, const RunRecord& record) {
   const MeasuredTraining& run = record.figures;
   result.runs.push_back(run);
-  ++result.machines[record.machine];
+  ++result.machines[run.machine];
   result.seconds += run.seconds;
   if (run.diverged) return;
   result.sink_floor = record.sink_floor;

@@ -18,8 +18,7 @@ struct RunRecord {
   std::vector<CoursePoint> course = {};  // if the experiment asks for it
   std::optional<BrokenRun> broken = {};  // likewise
   std::string plan = {};                 // as run_plan() has it
-  std::string text = {};     // its tokens, by name; of somebody's own file the name has a checksum in it
-  std::string machine = {};  // that measured it, as a rule right after training it
+  std::string text = {};  // its tokens, by name; of somebody's own file the name has a checksum in it
 };
 
 nlohmann::ordered_json to_json(const MeasuredTraining& run);

@@ -1,8 +1,10 @@
 #include "sluice/experiment/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <vector>
 
 #include "sluice/base/assert.h"
 
@@ -47,6 +49,31 @@ MeanInterval mean_interval(std::span<const double> values, double error) {
   for (const double value : values) squares += (value - mean) * (value - mean);
   result.half_width = student_limit(error, result.count - 1) * std::sqrt(squares / (count - 1) / count);
   return result;
+}
+
+namespace {
+
+int64_t ended_among(std::span<const EndedPair> pairs, int64_t first) {
+  return std::ranges::count_if(pairs, [&](const EndedPair& pair) { return pair.number < first; });
+}
+
+}  // namespace
+
+PlannedDifference planned_difference(std::span<const EndedPair> pairs,
+                                     std::span<const ExperimentLook> looks) {
+  PlannedDifference planned{.pairs = std::ssize(pairs)};
+  for (const ExperimentLook& look : looks) {
+    planned.pairs = ended_among(pairs, look.pairs);
+    if (planned.pairs < look.pairs) break;
+    planned.look = look;
+  }
+  // Pairs that came after the look were not planned to be looked at with it.
+  std::vector<double> differences;
+  for (const EndedPair& pair : pairs)
+    if (pair.difference && (!planned.look || pair.number < planned.look->pairs))
+      differences.push_back(*pair.difference);
+  if (!differences.empty()) planned.difference = mean_interval(differences, planned.error());
+  return planned;
 }
 
 }  // namespace sluice

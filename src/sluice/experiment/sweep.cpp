@@ -53,11 +53,12 @@ RunConfig config_of(const SweepRequest& request, const GridPoint& point, int see
                      .what = "a sweep compares validation losses",
                      .expected = "validation.share above 0"});
   }
-  // Sessions of equal time are not runs of equal length, least of all if one was stopped.
-  if (config.stop.minutes > 0) {
+  // Sessions of equal time are not runs of equal length, least of all if one was stopped; nor are runs that
+  // end where they get no better.
+  if (config.stop.minutes > 0 || config.stop.patience > 0) {
     throw bad_input({.where = request.config,
                      .what = "a sweep compares runs of equal length",
-                     .expected = "no stop.minutes"});
+                     .expected = config.stop.minutes > 0 ? "no stop.minutes" : "no stop.patience"});
   }
   return config;
 }
@@ -72,6 +73,24 @@ bool holds_runs(const std::filesystem::path& out, const std::vector<GridPoint>& 
   std::error_code unknown;
   return std::ranges::any_of(
       points, [&](const GridPoint& point) { return std::filesystem::exists(out / point.name(), unknown); });
+}
+
+// What may change when a run is resumed, but not here. A run that is made longer had its rate fall for
+// another length, and one that kept other checkpoints has another course.
+void check_same_plan(const TrainingJob& job) {
+  if (job.start == RunStart::New || !RunDirectory::has_run(job.out)) return;
+  const RunConfig begun = load_run_config((job.out / "config.json").string(), {});
+  const auto check = [&](const char* what, const char* unit, int64_t expected, int64_t got) {
+    if (expected == got) return;
+    throw bad_input({.where = job.out.string(),
+                     .what = what,
+                     .expected = fmt::format("{} steps{}", expected, unit),
+                     .got = std::to_string(got),
+                     .hint = "a sweep compares runs that are alike: take another directory"});
+  };
+  check("the run in it has another length", "", job.config.steps(), begun.steps());
+  check("the run in it keeps other checkpoints", " between two", job.config.checkpoints.every,
+        begun.checkpoints.every);
 }
 
 // All runs are checked before the first: a bad one at the end costs no hours.
@@ -90,6 +109,7 @@ std::vector<PlannedTraining> plan(const SweepRequest& request, const std::vector
                        .start = goes_on(request) ? RunStart::ResumeOrNew : RunStart::New,
                        .validation = request.validation}});
       check_job(runs.back().job);
+      check_same_plan(runs.back().job);
     }
   }
   return runs;
@@ -234,8 +254,8 @@ std::vector<std::string> changes_of_variant(const std::vector<std::string>& comm
   std::vector<std::string> changes = common;
   changes.insert(changes.end(), point.changes.begin(), point.changes.end());
   // A model that replaces another must not take back what is changed of it.
-  std::ranges::stable_partition(changes,
-                                [](const std::string& change) { return change.starts_with("model="); });
+  std::stable_partition(changes.begin(), changes.end(),
+                        [](const std::string& change) { return change.starts_with("model="); });
   return changes;
 }
 
