@@ -36,12 +36,18 @@ DemoModel model_of(const std::string& variant, bool gated) {
   return model;
 }
 
+NurseryResult smallest_nursery() {
+  NurseryResult nursery = example_nursery();
+  nursery.pair = kNurseryPairs[0];
+  return nursery;
+}
+
 DemoResult example(const std::filesystem::path& out) {
   return {.out = out,
           .prompt = "Petra was",
           .corpus = {.tokens = 5000, .documents = 10},
           .models = {model_of("baseline", false), model_of("elementwise", true)},
-          .nursery = example_nursery()};
+          .nurseries = {smallest_nursery(), example_nursery()}};
 }
 
 TEST(DemoReport, has_a_row_per_model_and_no_gates_for_the_baseline) {
@@ -72,20 +78,26 @@ TEST(DemoReport, is_json_with_the_validation_of_each_model) {
   EXPECT_EQ(json["models"][1]["validation"]["gate_mean"], 0.5);
   EXPECT_FALSE(json["models"][0]["validation"].contains("gate_mean"));
   EXPECT_EQ(json["models"][0]["timing"]["tokens_per_s"], 2048.0);
-  EXPECT_EQ(json["nursery"]["models"].size(), 2U);
+  EXPECT_EQ(json["nurseries"][0]["models"].size(), 2U);
 }
 
 TEST(DemoReport, says_that_one_run_of_each_decides_nothing) {
   const Report report = demo_report(example("demo"));
-  const auto& finding = std::get<Finding>(report.sections[1].blocks[1]);
+  const auto& finding = std::get<Finding>(report.sections[2].blocks[1]);
   EXPECT_EQ(finding.verdict, Verdict::Undecided);
   EXPECT_NE(finding.text.find("n = 1 gives no interval"), std::string::npos) << finding.text;
 }
 
-TEST(DemoReport, begins_with_the_nursery) {
-  EXPECT_EQ(demo_report(example("demo")).sections[0].title, "A nursery where a sink grows");
+TEST(DemoReport, begins_with_the_nursery_and_its_smallest_pair) {
+  const Report report = demo_report(example("demo"));
+  EXPECT_EQ(report.sections[0].title, "A nursery where a sink grows");
+  EXPECT_EQ(report.sections[0].anchor, "nursery-one");
+  EXPECT_EQ(report.sections[1].title, "The nursery with several heads");
+  EXPECT_EQ(*report.header.seconds, 2 * 130 + 2 * 2) << "of both pairs and both models of text";
   const std::string text = to_text(example("demo"));
-  EXPECT_LT(text.find("The baseline has a sink"), text.find("elementwise")) << text;
+  EXPECT_LT(text.find("1. A nursery where a sink grows"), text.find("2. The nursery with several heads"))
+      << text;
+  EXPECT_LT(text.find("3. A baseline and two gated models"), text.find("4. What breaks")) << text;
   EXPECT_NE(text.find("sluice attention demo/nursery-baseline demo/nursery-headwise --held-out"),
             std::string::npos)
       << text;

@@ -42,12 +42,16 @@ inline StudiedModel example_studied(const std::string& name, const ExampleNurser
 }
 
 inline NurseryResult example_nursery(const ExampleNurseryModel& baseline, const ExampleNurseryModel& gated) {
-  NurseryResult result{.out = "demo", .chain_seed = 1, .corpus = {.tokens = 1280, .documents = 10}};
+  NurseryResult result{
+      .pair = kNursery,
+      .out = "demo",
+      .text = {.chain_seed = 1, .tokens = "demo/nursery.tokens", .info = {.tokens = 1280, .documents = 10}}};
   Study study;
   for (const auto& [name, figures] :
        {std::pair("nursery-baseline", baseline), std::pair("nursery-headwise", gated)}) {
     NurseryModel& model = result.models.emplace_back();
     model.variant = name;
+    model.seed = 1;
     model.outcome.state = {.step = 1500, .tokens = 3072000, .seconds = 60};
     model.outcome.validation = Validation{.step = 1500, .loss = figures.nll, .sequences = 64, .length = 128};
     model.metrics.add(*model.outcome.validation);

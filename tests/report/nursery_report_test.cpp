@@ -1,17 +1,24 @@
 // What is said of a nursery whose figures are given.
 #include "sluice/report/nursery_report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "sluice/experiment/experiment.h"
 #include "sluice/report/nursery_findings.h"
+#include "sluice/train/run_config.h"
 #include "tests/base/expect_error.h"
 #include "tests/report/nursery_example.h"
 
 namespace sluice {
 namespace {
 
+constexpr ExperimentLook kTwoPairs[] = {{2, 0.05}};
 constexpr const char* kColumns = "variant,seed,validation_loss,sink,max_activation,copy_accuracy,excess\n";
 
 bool says(const std::string& text, const std::string& part) {
@@ -72,16 +79,17 @@ TEST(NurseryReport, has_a_row_per_model_and_per_head) {
 }
 
 TEST(NurseryReport, leads_with_the_answer_and_ends_with_the_other_seeds) {
-  const std::vector<NurserySeed> seeds = read_nursery_seeds(
+  NurseryResult nursery = example_nursery();
+  nursery.seeds = read_nursery_seeds(
       std::string(kColumns) +
           "nursery-baseline,1,2.2,0.25,16,0.99,0.01\nnursery-headwise,1,2.2,0.1,12,0.99,0.01\n",
       "given");
-  const Section section = nursery_section(example_nursery(), seeds);
+  const Section section = nursery_section(nursery);
   EXPECT_EQ(std::get<Finding>(section.blocks[1]).text, nursery_answer(example_nursery()).text);
   ASSERT_EQ(section.subsections.size(), 1U);
   const auto& finding = std::get<Finding>(section.subsections[0].blocks[2]);
   EXPECT_EQ(finding.verdict, Verdict::Undecided);
-  EXPECT_TRUE(says(finding.text, "n = 1 gives no interval")) << finding.text;
+  EXPECT_TRUE(says(finding.text, "not looked at yet. The first planned look is at 10 pairs")) << finding.text;
 }
 
 TEST(NurseryReport, is_json_with_the_limits_and_the_answer) {
@@ -104,21 +112,39 @@ TEST(NurserySeeds, are_paired_by_seed_and_only_where_both_solve_the_task) {
                                                                 "nursery-headwise,3,2,0.00,10,0.99,0.01\n"
                                                                 "nursery-headwise,4,2,0.00,10,0.99,0.01\n",
                                                             "given");
-  const auto difference = difference_of_seeds(seeds, "nursery-headwise", &NurserySeed::sink);
+  const auto difference =
+      difference_of_seeds(seeds, "nursery-headwise", &NurserySeed::sink, kTwoPairs).difference;
   ASSERT_TRUE(difference.has_value());
   EXPECT_EQ(difference->count, 2);
   EXPECT_NEAR(difference->mean, -0.15, 1e-12);
   EXPECT_NEAR(*difference->half_width, 12.7062047 * 0.05, 1e-6);
   EXPECT_EQ(mean_of_seeds(seeds, "nursery-baseline", &NurserySeed::sink)->count, 2);
-  EXPECT_EQ(csv_of(nursery_seed_differences(seeds)).substr(0, 11), "model,pairs");
-  EXPECT_TRUE(says(nursery_seed_note(seeds), "7 runs, of which 1 does not solve the task"))
-      << nursery_seed_note(seeds);
-  const Table means = nursery_seed_means(seeds);
+  EXPECT_EQ(csv_of(nursery_seed_differences(kNursery, seeds)).substr(0, 11), "model,pairs");
+  const std::string note = nursery_seed_note(kNursery, seeds);
+  EXPECT_TRUE(says(note, "7 runs, of which 1 does not solve the task")) << note;
+  const Table means = nursery_seed_means(kNursery, seeds);
   EXPECT_EQ(std::get<int64_t>(means.rows[0][1]), 3) << "seeds";
   EXPECT_EQ(std::get<int64_t>(means.rows[0][2]), 2) << "solved";
   EXPECT_EQ(std::get<int64_t>(means.rows[0][3]), 2) << "with a sink";
   EXPECT_EQ(std::get<int64_t>(means.rows[1][3]), 0) << "with a sink";
-  EXPECT_FALSE(difference_of_seeds(seeds, "nursery-elementwise", &NurserySeed::sink).has_value());
+  EXPECT_FALSE(difference_of_seeds(seeds, "nursery-elementwise", &NurserySeed::sink, kTwoPairs)
+                   .difference.has_value());
+}
+
+TEST(NurserySeeds, do_not_take_the_place_of_one_that_does_not_solve_the_task) {
+  const std::vector<NurserySeed> seeds = read_nursery_seeds(std::string(kColumns) +
+                                                                "nursery-baseline,11,2,0.20,16,0.94,0.01\n"
+                                                                "nursery-baseline,12,2,0.30,16,0.99,0.01\n"
+                                                                "nursery-baseline,13,2,0.30,16,0.99,0.01\n"
+                                                                "nursery-headwise,11,2,0.10,10,0.99,0.01\n"
+                                                                "nursery-headwise,12,2,0.10,10,0.99,0.01\n"
+                                                                "nursery-headwise,13,2,0.00,10,0.99,0.01\n",
+                                                            "given");
+  const PlannedDifference planned =
+      difference_of_seeds(seeds, "nursery-headwise", &NurserySeed::sink, kTwoPairs);
+  EXPECT_EQ(planned.look->pairs, 2);
+  EXPECT_EQ(planned.difference->count, 1) << "of the first two, not of the third";
+  EXPECT_NEAR(planned.difference->mean, -0.2, 1e-12);
 }
 
 TEST(NurserySeeds, of_a_damaged_table_are_refused_with_the_line) {
@@ -133,12 +159,89 @@ TEST(NurserySeeds, of_a_damaged_table_are_refused_with_the_line) {
                "given, line 2: sink is not a number: got \"nan\"");
 }
 
-TEST(NurserySeeds, are_built_into_the_program_with_pairs_to_compare) {
-  const std::vector<NurserySeed> seeds = stored_nursery_seeds();
-  const auto pairs = difference_of_seeds(seeds, "nursery-headwise", &NurserySeed::sink);
-  ASSERT_TRUE(pairs.has_value());
-  EXPECT_GE(pairs->count, 3);
-  EXPECT_FALSE(seed_findings(seeds).empty());
+// A number that the page beside the stored table has of a variant.
+double on_page(const NurseryPair& pair, const std::string& column) {
+  std::ifstream file(fmt::format("{}/docs/results/{}-differences.csv", SLUICE_SOURCE_DIR, pair.stored));
+  const auto cells_of = [](const std::string& line) {
+    std::vector<std::string> cells;
+    std::istringstream rest(line);
+    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
+    return cells;
+  };
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> columns = cells_of(line);
+  const auto place = std::ranges::find(columns, column) - columns.begin();
+  while (std::getline(file, line))
+    if (const auto cells = cells_of(line); cells[0] == pair.stored_variant)
+      return std::stod(cells.at(static_cast<size_t>(place)));
+  throw std::runtime_error(fmt::format("{} has no {}", pair.stored, pair.stored_variant));
+}
+
+TEST(NurserySeeds, are_built_into_the_program_and_say_what_their_page_says) {
+  for (const NurseryPair& pair : kNurseryPairs) {
+    const std::vector<NurserySeed> seeds = stored_nursery_seeds(pair);
+    const PlannedDifference sinks =
+        difference_of_seeds(seeds, pair.stored_variant, &NurserySeed::sink, pair.looks);
+    EXPECT_TRUE(sinks.look) << pair.stored << " has reached no look";
+    ASSERT_TRUE(sinks.difference && sinks.difference->half_width) << pair.stored;
+    EXPECT_NEAR(sinks.difference->mean, on_page(pair, "sink"), 1e-9) << pair.stored;
+    const Table differences = nursery_seed_differences(pair, seeds);
+    const auto row = std::ranges::find(
+        differences.rows, short_name(pair.stored_variant),
+        [](const std::vector<TableCell>& cells) { return std::get<std::string>(cells.front()); });
+    ASSERT_NE(row, differences.rows.end()) << pair.stored;
+    EXPECT_NEAR(interval_of((*row)[2])->low, on_page(pair, "sink_low"), 1e-9) << pair.stored;
+    EXPECT_EQ(seed_findings(pair, seeds).size(), 3U);
+  }
+}
+
+TEST(NurseryPairs, plan_the_looks_of_their_experiment) {
+  for (const NurseryPair& pair : kNurseryPairs) {
+    const Experiment planned =
+        read_experiment(fmt::format("{}/experiments/{}.json", SLUICE_SOURCE_DIR, pair.stored));
+    ASSERT_EQ(planned.looks.size(), pair.looks.size()) << pair.stored;
+    for (size_t i = 0; i < pair.looks.size(); ++i) {
+      EXPECT_EQ(planned.looks[i].pairs, pair.looks[i].pairs);
+      EXPECT_EQ(planned.looks[i].error, pair.looks[i].error);
+    }
+  }
+}
+
+TEST(NurseryPairs, are_presets_that_differ_by_the_gate_alone_with_a_seed_that_is_stored) {
+  for (const NurseryPair& pair : kNurseryPairs) {
+    const RunConfig plain = load_run_config(pair.baseline(), {});
+    RunConfig gated = load_run_config(pair.gated(), {});
+    EXPECT_TRUE(plain.model.gates.empty());
+    ASSERT_EQ(gated.model.gates.size(), 1U);
+    gated.model.gates.clear();
+    gated.model.gate_layout = plain.model.gate_layout;
+    EXPECT_EQ(run_config_json(gated), run_config_json(plain)) << pair.stem;
+    EXPECT_TRUE(std::ranges::any_of(stored_nursery_seeds(pair), [&](const NurserySeed& seed) {
+      return seed.seed == static_cast<int64_t>(plain.seed);
+    })) << pair.stem;
+  }
+}
+
+TEST(NurseryReport, has_no_map_of_heads_for_models_of_one_head) {
+  NurseryResult one = example_nursery();
+  one.pair = kNurseryPairs[0];
+  for (StudiedModel& model : one.looked.study.models) {
+    model.look.attention.resize(1);
+    model.look.attention[0].by_head.resize(1);
+    model.prompt.maps.resize(1);
+  }
+  const auto tables_of = [](const NurseryResult& nursery) {
+    std::string names;
+    for (const ReportBlock& block : nursery_section(nursery).blocks)
+      if (const Table* table = std::get_if<Table>(&block)) names += table->name + " ";
+    return names;
+  };
+  EXPECT_EQ(tables_of(one), "nursery-one-models nursery-one-validations ");
+  EXPECT_EQ(tables_of(example_nursery()), "nursery-models nursery-heads nursery-validations ");
+  EXPECT_TRUE(says(nursery_introduction(one), "models of 1 layer of 1 head learn"))
+      << nursery_introduction(one);
+  EXPECT_TRUE(says(nursery_introduction(example_nursery()), "models of 2 layers of 2 heads learn"));
 }
 
 }  // namespace

@@ -33,6 +33,13 @@ TEST(Verdict, is_higher_or_lower_if_the_interval_is_on_one_side_of_zero) {
   EXPECT_EQ(verdict(-0.1, 0.3), Verdict::Undecided);
 }
 
+TEST(Verdict, names_how_sure_the_interval_is) {
+  Difference difference = difference_of(0.2, Interval{0.1, 0.3});
+  difference.error = 0.02;
+  EXPECT_NE(sentence_of(difference).find("(98 % interval 0.10 to 0.30, n = 30 chunks)"), std::string::npos)
+      << sentence_of(difference);
+}
+
 TEST(Verdict, is_undecided_if_the_interval_touches_zero) {
   EXPECT_EQ(verdict(0, 0.3), Verdict::Undecided);
   EXPECT_EQ(verdict(-0.3, 0), Verdict::Undecided);

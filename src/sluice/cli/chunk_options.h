@@ -14,6 +14,8 @@ struct ChunkingOptions {
   enum class Overlap { None, Possible };
   void declare(Options& options, Overlap overlap);
 
+  bool is_given() const { return length || at_most || stride || !begin_of_text.empty(); }
+
   // Usage error for a stride that would leave tokens out.
   ChunkOptions chunks() const;
 

@@ -81,14 +81,13 @@ Action declare_demo(Options& options) {
                 .value = "DIR",
                 .text = "Where everything goes (default: sluice-demo, or sluice-demo-2 and so on)"},
                request->out);
-  options.integer(
-      {.name = "--steps",
-       .value = "N",
-       .text =
-           "Training steps of each model of the text; the nursery takes five times as many (default: 300)",
-       .low = 1,
-       .high = 1000000},
-      request->steps);
+  options.integer({.name = "--steps",
+                   .value = "N",
+                   .text = "Training steps of each model of the text; those of the nursery take five times "
+                           "as many (default: 300)",
+                   .low = 1,
+                   .high = 1000000},
+                  request->steps);
   return [request](const Session& session) { run(*request, session); };
 }
 
@@ -99,15 +98,20 @@ Command demo_command() {
       .name = "demo",
       .summary = "Grow an attention sink, see what a gate does to it, and compare gated models of text",
       .description =
-          "First a nursery: letters that follow each other by a table, with copies that take a head "
-          "(sluice data synth --kind backcopy), on which a small baseline and one with a gate per head are "
-          "trained, "
-          "scored and looked at: attention sink by layer and head, largest activation, an attention map of "
-          "each, and "
-          "what stored runs of other seeds say. Then it makes a corpus, trains a tokenizer, a baseline, a "
-          "headwise and an elementwise gated model of the "
+          "First a nursery: letters that follow each other by a table, with copies that take a head (sluice "
+          "data "
+          "synth --kind backcopy). Two pairs of small models are trained on it, without and with a gate per "
+          "head, "
+          "of one layer with one head and of three layers with two, scored and looked at: attention sink by "
+          "layer "
+          "and head, largest activation, an attention map of each, and what stored runs of other seeds say. "
+          "Then "
+          "it makes a corpus, trains a tokenizer, a baseline, a headwise and an elementwise gated model of "
+          "the "
           "same size on it, and shows what tells them apart: perplexity, attention sink, massive activation, "
-          "gates, loss spikes, speed. At last it breaks all of them, gate by gate (sluice ablate). Leaves "
+          "gates, loss spikes, speed. At last it breaks those of several heads, gate by gate (sluice "
+          "ablate). "
+          "Leaves "
           "report.html with tables and figures (also as report.md and "
           "report.txt), each figure as SVG and PNG, a CSV per table and result.json. Takes a few minutes.",
       .examples = {"sluice demo", "sluice demo --out my-demo --steps 1000"},

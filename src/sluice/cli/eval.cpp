@@ -33,12 +33,14 @@ ModelEvaluationRequest request_of(const EvalOptions& options, const Session& ses
 BackcopyScore score(Engine& engine, const EvalOptions& options, const Session& session) {
   const LoadedModel model = options.model.open(engine, session);
   BackcopyRequest request = options.task.request();
-  request.interventions = options.interventions.interventions(model, request.letters - 1, session);
+  request.interventions = options.interventions.interventions(model, request.tokens_of_pass(), session);
   return score_backcopy(model, request, job_control(session));
 }
 
 void run(const EvalOptions& options, const Session& session) {
-  options.task.check(options.text.is_given());
+  options.task.check({.text = options.text.is_given(),
+                      .cutting = options.chunking.is_given(),
+                      .against = !options.against.empty()});
   Engine engine(session.options.engine());
   if (!options.task.task.empty()) return print_result(session, score(engine, options, session));
   const ModelEvaluationRequest request = request_of(options, session);

@@ -1,6 +1,7 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/report/experiment_answer.h"
 #include "sluice/report/experiment_report.h"
 #include "sluice/report/report_header.h"
 
@@ -15,8 +16,11 @@ struct ExperimentOptions {
 
 ExperimentResult run_shown(Engine& engine, const ExperimentOptions& options, const Session& session) {
   TrainingDisplay display(engine, session.log);
+  const Experiment experiment = read_experiment(options.file);
+  check_answer(experiment);
+  if (!options.page.empty()) prepare_page_directory(options.page);
   return run_experiment(engine,
-                        {.experiment = read_experiment(options.file),
+                        {.experiment = experiment,
                          .home = options.home,
                          .runs = options.ended ? RunSelection::Ended : RunSelection::All,
                          .most_seeds = options.seeds,

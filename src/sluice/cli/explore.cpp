@@ -11,6 +11,7 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/model_input.h"
 #include "sluice/cli/use_case.h"
+#include "sluice/report/demo.h"
 #include "sluice/serve/explorer.h"
 
 namespace sluice::cli {
@@ -27,15 +28,6 @@ struct ExploreOptions {
 };
 
 constexpr const char* kDemo = "sluice-demo";
-
-// What `sluice demo` leaves in its directory: the nursery's pair first, since the story begins with it.
-std::vector<fs::path> demo_models(const fs::path& demo) {
-  std::vector<fs::path> found;
-  std::error_code none;
-  for (const char* name : {"nursery-baseline", "nursery-headwise", "baseline", "headwise", "elementwise"})
-    if (fs::exists(demo / name, none)) found.push_back(demo / name);
-  return found;
-}
 
 // A demo's directory stands for the models in it.
 std::vector<fs::path> models_of(const std::vector<std::string>& named) {

@@ -57,7 +57,8 @@ void InterventionOptions::declare(Options& options) {
       {.name = "--intervene",
        .value = "SPEC",
        .text = "Change a value on its way, e.g. \"layers.3.attn.gate set=1 heads=0,2\": set=X, "
-               "scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, overall-mean or shuffle, for "
+               "scale=X, shift=X, invert, noise=X, mean, head-mean, layer-mean, overall-mean, level=X, "
+               "head-level=X or shuffle, for "
                "chosen heads=, channels=, experts=, positions="},
       texts);
   options.list({.name = "--calibration",

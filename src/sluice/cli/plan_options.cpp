@@ -62,7 +62,7 @@ void PlanOptions::declare(Options& options) {
       {.name = "--actions",
        .value = "WORDS",
        .text = "What is done to each layer, each head and sets of layers: open, closed, mean (of each "
-               "channel), head-mean, layer-mean, overall-mean, shuffled, inverted (default: layers "
+               "channel), head-mean, layer-mean, overall-mean, raised, shuffled, inverted (default: layers "
                "open, closed, mean, shuffled, inverted, seeds: open, of several models also closed; heads "
                "closed; sets of layers "
                "open and closed)"},

@@ -1,6 +1,6 @@
-// The demo: a nursery in which an attention sink grows (nursery.h), then made-up text, a tokenizer trained on
-// it, and a baseline and two gated models of the same size trained on that; at last all of them broken. How
-// the result is told is in demo_report.h.
+// The demo: a nursery in which an attention sink grows, in one head and in several (nursery.h), then made-up
+// text, a tokenizer trained on it, and a baseline and two gated models of the same size trained on that; at
+// last those of several heads broken. How the result is told is in demo_report.h.
 #pragma once
 
 #include "sluice/data/token_shard.h"
@@ -32,9 +32,13 @@ struct DemoResult {
   std::string prompt;  // of the samples
   TokenShardInfo corpus;
   std::vector<DemoModel> models = {};
-  NurseryResult nursery = {};
+  std::vector<NurseryResult> nurseries = {};  // the smallest first
   DemoBreaking broken = {};
 };
+
+// The models that a demo has left in its directory: the nursery's pair of several heads first, since the
+// explorer's story begins with it.
+std::vector<std::filesystem::path> demo_models(const std::filesystem::path& demo);
 
 // Throws an Error of kind Interrupted if it is cancelled.
 DemoResult run_demo(Engine& engine, const DemoRequest& request, const JobControl& control = {},

@@ -2,6 +2,7 @@
 
 #include "sluice/report/ablation_report.h"
 #include "sluice/report/ablation_tables.h"
+#include "sluice/report/nursery.h"
 
 namespace sluice {
 namespace {
@@ -46,7 +47,7 @@ Section part_of(const AblationResult& result, const char* title, const char* anc
 
 DemoBreaking break_demo(Engine& engine, const std::filesystem::path& out, const std::string& prompt,
                         const JobControl& control) {
-  const std::vector<std::string> pair = {"nursery-headwise", "nursery-baseline"},
+  const std::vector<std::string> pair = {kNursery.gated(), kNursery.baseline()},
                                  three = {"headwise", "elementwise", "baseline"};
   AblationRequest nursery = breaking_request(out, pair, "broken-nursery");
   nursery.plan.groups.emplace_back("heads");
@@ -58,14 +59,15 @@ DemoBreaking break_demo(Engine& engine, const std::filesystem::path& out, const 
 }
 
 Section breaking_section(const DemoBreaking& broken) {
-  return {.title = "What breaks",
-          .anchor = "breaking",
-          .blocks = {Paragraph{
-              "The same models once more, with their gates forced open, closed, to their means and "
-              "to constants, all at once and one layer at a time; without a gate, what attention adds "
-              "is scaled and zeroed instead."}},
-          .subsections = {part_of(broken.nursery, "The nursery, broken", "broken-nursery"),
-                          part_of(broken.text, "The models of text, broken", "broken-text")}};
+  return {
+      .title = "What breaks",
+      .anchor = "breaking",
+      .blocks = {Paragraph{
+          "The models of several heads once more, with their gates forced open, closed, to their means and "
+          "to constants, all at once and one layer at a time; without a gate, what attention adds "
+          "is scaled and zeroed instead."}},
+      .subsections = {part_of(broken.nursery, "The nursery with several heads, broken", "broken-nursery"),
+                      part_of(broken.text, "The models of text, broken", "broken-text")}};
 }
 
 std::string to_text(const DemoBreaking& broken) {

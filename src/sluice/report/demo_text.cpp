@@ -23,13 +23,16 @@ ordered_json json_of(const DemoModel& model) {
 }  // namespace
 
 std::string to_text(const DemoResult& result) {
-  std::string text = "1. A nursery where a sink grows\n\n" + to_text(result.nursery) +
-                     "\n2. A baseline and two gated models on made-up text\n\n" +
-                     terminal_table(demo_table(result)) + "\n";
+  std::string text;
+  int exhibit = 0;
+  for (const NurseryResult& nursery : result.nurseries)
+    text += fmt::format("{}. {}\n\n{}\n", ++exhibit, nursery.pair.title, to_text(nursery));
+  text += fmt::format("{}. A baseline and two gated models on made-up text\n\n{}\n", ++exhibit,
+                      terminal_table(demo_table(result)));
   for (const std::string& note : demo_notes(result)) text += note + "\n";
   for (const DemoModel& model : result.models)
     text += fmt::format("\n[{}] {}\n", model.variant, demo_sample(model));
-  text += "\n3. What breaks\n\n" + to_text(result.broken);
+  text += fmt::format("\n{}. What breaks\n\n{}", ++exhibit, to_text(result.broken));
   text += "\nNext:\n";
   for (const std::string& command : demo_next_commands(result)) text += fmt::format("  {}\n", command);
   return text;
@@ -38,9 +41,11 @@ std::string to_text(const DemoResult& result) {
 ordered_json to_json(const DemoResult& result) {
   ordered_json models = ordered_json::array();
   for (const DemoModel& model : result.models) models.push_back(json_of(model));
+  ordered_json nurseries = ordered_json::array();
+  for (const NurseryResult& nursery : result.nurseries) nurseries.push_back(to_json(nursery));
   return {{"out", result.out.string()},
           {"models", models},
-          {"nursery", to_json(result.nursery)},
+          {"nurseries", std::move(nurseries)},
           {"broken", {{"nursery", to_json(result.broken.nursery)}, {"text", to_json(result.broken.text)}}}};
 }
 

@@ -24,12 +24,21 @@ constexpr CourseFigure kCourseFigures[] = {
     {"first_value", "value norm, first token / others", &CoursePoint::first_value, 3},
     {"gate_mean", "mean gate", &CoursePoint::gate_mean, 4}};
 
+double largest_sink_on_course(const ExperimentResult& result) {
+  Extent sinks;
+  for (const RunCourse& course : result.courses)
+    for (const CoursePoint& point : course.points) sinks.add(point.sink);
+  return sinks.high;
+}
+
 // A line for each run in the style of its variant, which the first of them names.
 LineChart course_chart(const ExperimentResult& result, const CourseFigure& figure) {
   LineChart chart{.title = figure.title,
                   .x = {.label = "tokens seen"},
                   .y = {.label = figure.title},
                   .legend = LegendPlace::None};
+  if (figure.value == &CoursePoint::sink)
+    chart.y = sink_axis(result.sink_floor, largest_sink_on_course(result));
   for (size_t v = 0; v < result.variants.size(); ++v) {
     std::string name = result.variants[v].point.name();
     for (const RunCourse& course : result.courses) {
@@ -71,9 +80,10 @@ Table experiment_course_table(const ExperimentResult& result) {
 ReportFigure experiment_course_figure(const ExperimentResult& result) {
   Panels panels{
       .columns = 2,
-      .caption = {fmt::format("A line for each run, {} of them; each point is measured on {} held-out "
-                              "sequences. Uniform attention puts {:.3f} on the first token.",
-                              result.courses.size(), kMeasuredSequences, result.sink_floor)}};
+      .caption = {fmt::format("A line for each run, {} of them; each point is measured on the first {} "
+                              "held-out sequences. {}",
+                              result.courses.size(), kMeasuredSequences,
+                              sink_caption(result.sink_floor, largest_sink_on_course(result)))}};
   for (const CourseFigure& figure : kCourseFigures)
     panels.panels.push_back(panel_of(course_chart(result, figure)));
   panels.legend = legend_of(course_chart(result, kCourseFigures[0]).series);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sluice/analysis/attention_measure.h"
 #include "sluice/plot/bar_chart.h"
 #include "sluice/plot/line_chart.h"
 #include "sluice/plot/panels.h"
@@ -10,6 +11,8 @@
 
 namespace sluice {
 namespace {
+
+constexpr int64_t kFewestForInterval = 3;  // seeds
 
 // What a figure shows of each variant: its own values, or what it differs by from what it is compared with.
 enum class Shown { Values, Differences };
@@ -20,6 +23,14 @@ struct Charted {
 
   bool has(const PlannedVariant& variant) const {
     return shown == Shown::Values || is_compared(result, variant);
+  }
+  // One of the experiment's variants under each condition, by its place on their axis.
+  std::vector<const PlannedVariant*> by_place(const std::string& variant) const {
+    std::vector<const PlannedVariant*> places;
+    for (const PlannedVariant& each : result.variants)
+      if (each.variant == variant) places.push_back(&each);
+    std::ranges::stable_sort(places, {}, &PlannedVariant::at);
+    return places;
   }
   // Variants of which there is something to see, under whatever condition.
   std::vector<std::string> variants() const {
@@ -33,7 +44,19 @@ struct Charted {
   }
   std::optional<MeanInterval> of(const PlannedVariant& variant, const ExperimentFigure& figure) const {
     return shown == Shown::Values ? figure_over_seeds(result, variant, figure.value)
-                                  : planned_difference(result, variant, figure.value).difference;
+                                  : shown_difference(planned_difference(result, variant, figure.value));
+  }
+  Interval interval_of(const PlannedVariant& variant, const ExperimentFigure& figure) const {
+    const Interval interval = drawn_interval(of(variant, figure));
+    return within(interval,
+                  shown == Shown::Differences ? possible_differences(figure) : possible_values(figure));
+  }
+  // What that is a mean of. Of differences as many as the look has seen.
+  std::vector<double> points_of(const PlannedVariant& variant, const ExperimentFigure& figure) const {
+    if (shown == Shown::Values) return values_over_seeds(result, variant, figure.value);
+    std::vector<double> differences = paired_differences(result, variant, figure.value);
+    if (const auto mean = of(variant, figure)) differences.resize(static_cast<size_t>(mean->count));
+    return differences;
   }
   std::string label(const std::string& title) const {
     if (shown == Shown::Values) return title;
@@ -41,33 +64,68 @@ struct Charted {
   }
 };
 
-void add_bar(BarGroup& bars, const std::optional<MeanInterval>& mean) {
+bool spans_magnitudes(const Charted& charted, const ExperimentFigure& figure) {
+  Extent means, points;
+  for (const PlannedVariant& variant : charted.result.variants) {
+    if (const auto mean = charted.of(variant, figure)) means.add(mean->mean);
+    for (const double point : charted.points_of(variant, figure)) points.add(point);
+  }
+  return !points.is_empty() && points.low > 0 && spans_magnitudes(means);
+}
+
+double largest_sink(const ExperimentResult& result) {
+  Extent sinks;
+  for (const PlannedVariant& variant : result.variants)
+    for (const double sink : values_over_seeds(result, variant, &MeasuredTraining::sink)) sinks.add(sink);
+  return sinks.high;
+}
+
+ChartAxis value_axis(const Charted& charted, const ExperimentFigure& figure) {
+  ChartAxis axis{.label = charted.label(figure.title)};
+  if (charted.shown == Shown::Differences) return axis;
+  if (figure.value == &MeasuredTraining::sink)
+    return sink_axis(charted.result.sink_floor, largest_sink(charted.result));
+  if (!figure.is_share && spans_magnitudes(charted, figure)) axis.scale = AxisScale::Log;
+  return axis;
+}
+
+// Without names and bars. Differences are bars on 0, means are where they are.
+BarChart bar_chart(const Charted& charted, const ExperimentFigure& figure) {
+  return {.title = charted.label(figure.title),
+          .y = value_axis(charted, figure),
+          .marks = charted.shown == Shown::Differences ? BarMarks::Bars : BarMarks::Dots};
+}
+
+void add_bar(BarGroup& bars, const Charted& charted, const PlannedVariant& variant,
+             const ExperimentFigure& figure) {
+  const std::optional<MeanInterval> mean = charted.of(variant, figure);
+  const Interval interval = charted.interval_of(variant, figure);
   bars.values.push_back(mean ? mean->mean : std::nan(""));
-  bars.low.push_back(mean ? around(*mean).low : std::nan(""));
-  bars.high.push_back(mean ? around(*mean).high : std::nan(""));
+  bars.low.push_back(interval.low);
+  bars.high.push_back(interval.high);
+  bars.points.push_back(charted.points_of(variant, figure));
 }
 
 BarChart bars_by_variant(const Charted& charted, const ExperimentFigure& figure) {
-  const std::string label = charted.label(figure.title);
-  BarChart chart{.title = label, .y = {.label = label}, .groups = {{}}};
+  BarChart chart = bar_chart(charted, figure);
+  chart.groups.emplace_back();
   for (const PlannedVariant& variant : charted.result.variants) {
     if (!charted.has(variant)) continue;
     chart.x.names.push_back(variant.point.name());
-    add_bar(chart.groups.front(), charted.of(variant, figure));
+    add_bar(chart.groups.front(), charted, variant, figure);
   }
   return chart;
 }
 
 // The variants side by side for every condition.
 BarChart bars_by_condition(const Charted& charted, const ExperimentFigure& figure) {
-  const std::string label = charted.label(figure.title);
-  BarChart chart{.title = label, .y = {.label = label}};
+  BarChart chart = bar_chart(charted, figure);
   for (const ExperimentCondition& condition : charted.result.experiment.conditions)
     chart.x.names.push_back(condition.name);
   for (const std::string& variant : charted.variants()) {
     BarGroup& bars = chart.groups.emplace_back(BarGroup{.name = variant});
     for (const PlannedVariant& each : charted.result.variants)
-      if (each.variant == variant) add_bar(bars, charted.of(each, figure));
+      if (each.variant == variant) add_bar(bars, charted, each, figure);
   }
   return chart;
 }
@@ -87,35 +145,35 @@ LineChart over_conditions(const Charted& charted, const std::string& title) {
     // The same style in all of an experiment's figures.
     const auto place = std::ranges::find(all, variant, &ExperimentVariant::name) - all.begin();
     chart.series.push_back({.name = variant, .style = style_number(static_cast<size_t>(place))});
-    for (const PlannedVariant& each : result.variants)
-      if (each.variant == variant) chart.series.back().x.push_back(each.at);
+    for (const PlannedVariant* each : charted.by_place(variant)) chart.series.back().x.push_back(each->at);
   }
   return chart;
 }
 
 LineChart figure_over_conditions(const Charted& charted, const ExperimentFigure& figure) {
   LineChart chart = over_conditions(charted, charted.label(figure.title));
+  chart.y = value_axis(charted, figure);
   for (Series& series : chart.series) {
-    for (const PlannedVariant& each : charted.result.variants) {
-      if (each.variant != series.name) continue;
-      const auto mean = charted.of(each, figure);
+    for (const PlannedVariant* each : charted.by_place(series.name)) {
+      const auto mean = charted.of(*each, figure);
+      const Interval interval = charted.interval_of(*each, figure);
       series.y.push_back(mean ? mean->mean : std::nan(""));
-      series.low.push_back(mean ? around(*mean).low : std::nan(""));
-      series.high.push_back(mean ? around(*mean).high : std::nan(""));
+      series.low.push_back(interval.low);
+      series.high.push_back(interval.high);
     }
   }
   return chart;
 }
 
 LineChart diverged_over_conditions(const ExperimentResult& result) {
-  LineChart chart = over_conditions({result, Shown::Values}, "share of runs that diverged");
+  const Charted charted{result, Shown::Values};
+  LineChart chart = over_conditions(charted, "share of runs that diverged");
   chart.y.at_least = {.low = 0, .high = 1};
   for (Series& series : chart.series) {
-    for (const PlannedVariant& each : result.variants) {
-      if (each.variant != series.name) continue;
+    for (const PlannedVariant* each : charted.by_place(series.name)) {
       double runs = 0, diverged = 0;
       for (const MeasuredTraining& run : result.runs) {
-        if (run.variant != each.point.name()) continue;
+        if (run.variant != each->point.name()) continue;
         ++runs;
         diverged += run.diverged ? 1 : 0;
       }
@@ -144,15 +202,95 @@ Panels panels_of(const Charted& charted) {
   return panels;
 }
 
+bool is_near_sinks(double uniform, double largest) {
+  constexpr double kNear = 1.0 / 3;  // of what counts as one: the axis has room for it
+  return largest >= kNear * kSinkTimesUniform * uniform;
+}
+
+bool any_diverged(const ExperimentResult& result) {
+  return std::ranges::any_of(result.runs, &MeasuredTraining::diverged);
+}
+
+// What a caption adds where too few seeds leave a mean without its interval.
+std::string left_out_text(const Charted& charted) {
+  for (const ExperimentFigure& figure : measured_figures(charted.result))
+    for (const PlannedVariant& variant : charted.result.variants)
+      if (const auto mean = charted.of(variant, figure);
+          charted.has(variant) && mean && mean->count < kFewestForInterval)
+        return fmt::format(", if they are {} or more", kFewestForInterval);
+  return "";
+}
+
+std::string means_caption(const ExperimentResult& result) {
+  const bool has_line = has_line_of_conditions(result.experiment);
+  return fmt::format("{}eans over seeds with 95 % intervals{}{}; {} runs of {} steps{}. {}",
+                     has_line ? "M" : "Coloured: m", left_out_text({result, Shown::Values}),
+                     has_line ? "" : "; black: each seed", result.runs.size(), integer_text(result.steps),
+                     any_diverged(result) ? "" : ", of which none diverged",
+                     sink_caption(result.sink_floor, largest_sink(result)));
+}
+
+std::string differences_caption(const ExperimentResult& result) {
+  ShownIntervals intervals(result.experiment.looks);
+  Extent pairs;
+  for (const ExperimentFigure& figure : measured_figures(result)) {
+    for (const PlannedVariant& variant : result.variants) {
+      if (!figure.is_compared || !is_compared(result, variant)) continue;
+      const PlannedDifference planned = planned_difference(result, variant, figure.value);
+      intervals.add(planned);
+      if (planned.difference) pairs.add(static_cast<double>(planned.difference->count));
+    }
+  }
+  const std::string n = pairs.is_empty()          ? ""
+                        : pairs.low == pairs.high ? fmt::format(" (n = {})", pairs.low)
+                                                  : fmt::format(" (n = {} to {})", pairs.low, pairs.high);
+  return fmt::format("Differences of pairs of seeds{}, {}{}. Below 0: lower than what it is compared with.",
+                     n, intervals.text(),
+                     intervals.has_any() ? left_out_text({result, Shown::Differences}) : "");
+}
+
 }  // namespace
+
+bool spans_magnitudes(const Extent& means) {
+  constexpr double kMostOnLinear = 30;
+  return !means.is_empty() && means.low > 0 && means.high > kMostOnLinear * means.low;
+}
+
+std::optional<Interval> possible_values(const ExperimentFigure& figure) {
+  if (figure.is_share) return kShares;
+  return figure.is_size ? std::optional(kSizes) : std::nullopt;
+}
+
+std::optional<Interval> possible_differences(const ExperimentFigure& figure) {
+  return figure.is_share ? std::optional(kShareDifferences) : std::nullopt;
+}
+
+Interval drawn_interval(const std::optional<MeanInterval>& mean) {
+  // The interval of two seeds reaches six times as far as they are apart, either way: it would flatten all
+  // the others.
+  if (!mean || mean->count < kFewestForInterval) return {std::nan(""), std::nan("")};
+  return around(*mean);
+}
+
+ChartAxis sink_axis(double uniform, double largest) {
+  ChartAxis axis{.label = "sink", .at_least = {.low = 0, .high = 0}};
+  if (uniform > 0) axis.levels.push_back({uniform, {1.5, 3}});
+  if (uniform > 0 && is_near_sinks(uniform, largest))
+    axis.levels.push_back({kSinkTimesUniform * uniform, {7, 3}});
+  return axis;
+}
+
+std::string sink_caption(double uniform, double largest) {
+  return fmt::format(
+      "Uniform attention puts {:.3f} on the first token (dotted line); {} times as much counts "
+      "as a sink ({}).",
+      uniform, kSinkTimesUniform, is_near_sinks(uniform, largest) ? "dashed line" : "far above all of these");
+}
 
 ReportFigure experiment_figure(const ExperimentResult& result) {
   Panels panels = panels_of({result, Shown::Values});
-  panels.caption = {
-      fmt::format("Means over seeds with 95 % intervals; {} runs of {:L} steps. Uniform "
-                  "attention puts {:.3f} on the first token.",
-                  result.runs.size(), result.steps, result.sink_floor)};
-  if (has_line_of_conditions(result.experiment))
+  panels.caption = {means_caption(result)};
+  if (has_line_of_conditions(result.experiment) && any_diverged(result))
     panels.panels.push_back(panel_of(diverged_over_conditions(result)));
   return {.stem = result.experiment.name,
           .figure = figure_of(std::move(panels)),
@@ -161,9 +299,7 @@ ReportFigure experiment_figure(const ExperimentResult& result) {
 
 ReportFigure experiment_differences_figure(const ExperimentResult& result) {
   Panels panels = panels_of({result, Shown::Differences});
-  panels.caption = {
-      "Differences of pairs of seeds with the intervals of the table above; below 0: lower "
-      "than what it is compared with."};
+  panels.caption = {differences_caption(result)};
   return {.stem = result.experiment.name + "-differences",
           .figure = figure_of(std::move(panels)),
           .table = result.experiment.name + "-differences"};

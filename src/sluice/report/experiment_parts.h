@@ -2,17 +2,38 @@
 #pragma once
 
 #include "sluice/experiment/experiment_result.h"
+#include "sluice/plot/chart_frame.h"
+#include "sluice/report/planned_finding.h"
 #include "sluice/report/report.h"
+#include "sluice/report/table_parts.h"
 
 namespace sluice {
 
 // Of those that some run has a number for.
 std::vector<ExperimentFigure> measured_figures(const ExperimentResult& result);
 
-// With its interval, if it has one.
-TableCell cell_over_seeds(const std::optional<MeanInterval>& mean);
+// What figures draw around a mean, as bars or as bands; its ends are no numbers where that is nothing.
+Interval drawn_interval(const std::optional<MeanInterval>& mean);
 
-Interval around(const MeanInterval& mean);
+// Of a mean over seeds, and of a difference of such: an interval of shares goes no further than shares can
+// be, and than they can be apart.
+std::optional<Interval> possible_values(const ExperimentFigure& figure);
+std::optional<Interval> possible_differences(const ExperimentFigure& figure);
+
+// Whether the larger means would hide all others on a linear axis, and a logarithmic one has them all.
+bool spans_magnitudes(const Extent& means);
+
+// Of panels with sinks: begins at 0, with a line for what uniform attention puts on the first token, and one
+// for what counts as a sink if the largest is not far below it. Figures say in their captions what these are.
+ChartAxis sink_axis(double uniform, double largest);
+std::string sink_caption(double uniform, double largest);
+
+// What the page begins with: the answer that somebody wrote, what was best, and verdicts.
+std::vector<ReportBlock> experiment_summary(const ExperimentResult& result);
+
+// How many differences the looks that were reached would call on average if there were none; empty: no look
+// was.
+std::string experiment_chance_text(const ExperimentResult& result);
 
 // NAME: every run that has ended.
 Table experiment_runs_table(const ExperimentResult& result);
@@ -23,18 +44,21 @@ Table experiment_variants_table(const ExperimentResult& result);
 // NAME-differences: at the last look that was reached.
 Table experiment_differences_table(const ExperimentResult& result);
 
+// NAME-slopes: how these change over the conditions.
+Table experiment_slopes_table(const ExperimentResult& result);
+
 // NAME-ends: how the runs of each variant ended, of experiments with conditions.
 Table experiment_ends_table(const ExperimentResult& result);
 
-// NAME: bars by variant, or lines over conditions.
+// NAME: dots by variant, or lines over conditions.
 ReportFigure experiment_figure(const ExperimentResult& result);
 
-// NAME-differences: the same for what variants differ by. Bars of losses begin at 0, where small differences
-// are not seen.
+// NAME-differences: bars or lines of what variants differ by.
 ReportFigure experiment_differences_figure(const ExperimentResult& result);
 
-// What breaking the trained models did, over seeds: NAME-interventions with its figure, NAME-heads.
-// Their verdicts: of interventions on gates, the others are controls.
+// What breaking the trained models did, over seeds: NAME-interventions with its figure, NAME-effects by
+// model, NAME-heads, NAME-removals by model. Their verdicts: of what is no control.
+int64_t looked_at_effects(const ExperimentResult& result);  // how many verdicts there are
 std::vector<ReportBlock> experiment_breaking_findings(const ExperimentResult& result);
 std::vector<ReportBlock> experiment_breaking_blocks(const ExperimentResult& result);
 

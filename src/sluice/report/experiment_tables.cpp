@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sluice/report/experiment_parts.h"
+#include "sluice/report/verdict.h"
 
 namespace sluice {
 namespace {
@@ -22,24 +24,78 @@ std::vector<const MeasuredTraining*> variant_runs(const ExperimentResult& result
   return runs;
 }
 
-int64_t runs_that_count(const ExperimentResult& result, const PlannedVariant& variant) {
-  return std::ranges::count_if(variant_runs(result, variant), [&](const MeasuredTraining* run) {
-    return run_counts(result.experiment, *run);
-  });
+// Of the runs that count.
+struct CountedSeeds {
+  int64_t all = 0, with_sink = 0, spikes = 0;
+};
+
+CountedSeeds counted_seeds(const ExperimentResult& result, const PlannedVariant& variant) {
+  CountedSeeds seeds;
+  for (const MeasuredTraining* run : counted_runs(result, variant)) {
+    ++seeds.all;
+    seeds.with_sink += has_sink(result, *run) ? 1 : 0;
+    seeds.spikes += run->spikes;
+  }
+  return seeds;
 }
+
+// "AMD EPYC" and "avx2" of "AMD EPYC, avx2".
+std::array<std::string, 2> machine_parts(const std::string& machine) {
+  const size_t comma = machine.rfind(", ");
+  if (comma == std::string::npos) return {machine, ""};
+  return {machine.substr(0, comma), machine.substr(comma + 2)};
+}
+
+// Of the mean loss: the geometric mean over seeds.
+TableCell perplexity_cell(const std::optional<MeanInterval>& loss) {
+  if (!loss) return Missing{};
+  if (!loss->half_width) return std::exp(loss->mean);
+  const Interval losses = around(*loss);
+  return Estimate{std::exp(loss->mean), Interval{std::exp(losses.low), std::exp(losses.high)}};
+}
+
+// A row for whatever is compared, a column for each figure of it.
+class ComparedRows {
+ public:
+  explicit ComparedRows(const ExperimentResult& result)
+      : result_(result), intervals_(result.experiment.looks) {
+    for (const ExperimentFigure& figure : measured_figures(result))
+      if (figure.is_compared) figures_.push_back(figure);
+  }
+
+  template <class Planned>  // PlannedDifference of a figure's value
+  void add(const std::string& subject, Planned planned) {
+    const PlannedDifference losses = planned(&MeasuredTraining::validation_loss);
+    intervals_.add(losses);
+    std::vector<TableCell>& row = rows_.emplace_back();
+    row = {subject, losses.difference ? losses.difference->count : 0};
+    for (const ExperimentFigure& figure : figures_) {
+      const PlannedDifference difference = planned(figure.value);
+      intervals_.add(difference);
+      row.push_back(cell_within(shown_difference(difference), possible_differences(figure)));
+    }
+  }
+
+  Table table(const std::string& ending, const std::string& caption) && {
+    Table table{.name = result_.experiment.name + ending,
+                .caption = fmt::format("{}, {}", caption, intervals_.text()),
+                .columns = {{.name = "variant", .kind = ColumnKind::Text}, {.name = "pairs"}},
+                .rows = std::move(rows_)};
+    for (const ExperimentFigure& figure : figures_) {
+      table.columns.push_back(figure_column(figure));
+      table.columns.back().format.sign = NumberSign::Always;
+    }
+    return table;
+  }
+
+ private:
+  const ExperimentResult& result_;
+  std::vector<ExperimentFigure> figures_;
+  std::vector<std::vector<TableCell>> rows_;
+  ShownIntervals intervals_;
+};
 
 }  // namespace
-
-TableCell cell_over_seeds(const std::optional<MeanInterval>& mean) {
-  if (!mean) return Missing{};
-  if (!mean->half_width) return mean->mean;
-  return Estimate{mean->mean, around(*mean)};
-}
-
-Interval around(const MeanInterval& mean) {
-  const double half = mean.half_width.value_or(std::nan(""));
-  return {mean.mean - half, mean.mean + half};
-}
 
 std::vector<ExperimentFigure> measured_figures(const ExperimentResult& result) {
   std::vector<ExperimentFigure> figures;
@@ -58,6 +114,7 @@ Table experiment_runs_table(const ExperimentResult& result) {
   for (const ExperimentFigure& figure : experiment_figures()) table.columns.push_back(figure_column(figure));
   for (const char* name : {"spikes", "diverged", "counts", "seconds"})
     table.columns.push_back({.name = name});
+  for (const char* name : {"cpu", "isa"}) table.columns.push_back({.name = name, .kind = ColumnKind::Text});
   for (const MeasuredTraining& run : result.runs) {
     std::vector<TableCell> row = {run.variant, int64_t{run.seed}};
     for (const ExperimentFigure& figure : experiment_figures()) row.emplace_back(run.*figure.value);
@@ -65,49 +122,59 @@ Table experiment_runs_table(const ExperimentResult& result) {
          {run.spikes, int64_t{run.diverged}, int64_t{run_counts(result.experiment, run)}})
       row.emplace_back(number);
     row.emplace_back(run.seconds);
+    for (std::string& part : machine_parts(run.machine)) row.emplace_back(std::move(part));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
 Table experiment_variants_table(const ExperimentResult& result) {
-  Table table{
-      .name = result.experiment.name + "-variants",
-      .caption = "Means over the seeds that count, with 95 % intervals (Student's t)",
-      .columns = {{.name = "variant", .kind = ColumnKind::Text}, {.name = "parameters"}, {.name = "seeds"}}};
+  Table table{.name = result.experiment.name + "-variants",
+              .caption =
+                  "Means over the seeds that count, with 95 % intervals (Student's t); spikes of all of "
+                  "them together; perplexities of mean losses",
+              .columns = {{.name = "variant", .kind = ColumnKind::Text},
+                          {.name = "parameters"},
+                          {.name = "seeds"},
+                          {.name = "with a sink", .key = "seeds_with_sink"},
+                          {.name = "spikes", .note = "of all these seeds together"},
+                          {.name = "perplexity",
+                           .note = "of the mean loss, so a geometric mean",
+                           .format = {.style = NumberStyle::Fixed, .digits = 2}}}};
   const std::vector<ExperimentFigure> figures = measured_figures(result);
   for (const ExperimentFigure& figure : figures) table.columns.push_back(figure_column(figure));
   for (const PlannedVariant& variant : result.variants) {
-    std::vector<TableCell> row = {variant.point.name(), variant.parameters, runs_that_count(result, variant)};
+    const CountedSeeds seeds = counted_seeds(result, variant);
+    const auto loss = figure_over_seeds(result, variant, &MeasuredTraining::validation_loss);
+    std::vector<TableCell> row = {variant.point.name(), variant.parameters, seeds.all,
+                                  seeds.with_sink,      seeds.spikes,       perplexity_cell(loss)};
     for (const ExperimentFigure& figure : figures)
-      row.push_back(cell_over_seeds(figure_over_seeds(result, variant, figure.value)));
+      row.push_back(cell_within(figure_over_seeds(result, variant, figure.value), possible_values(figure)));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
 Table experiment_differences_table(const ExperimentResult& result) {
-  Table table{.name = result.experiment.name + "-differences",
-              .caption = fmt::format("Minus {}{}, paired by seed; the interval leaves out the error that the "
-                                     "look may spend",
-                                     result.variants.front().variant,
-                                     result.experiment.conditions.empty() ? "" : " under the same condition"),
-              .columns = {{.name = "variant", .kind = ColumnKind::Text}, {.name = "pairs"}}};
-  for (const ExperimentFigure& figure : measured_figures(result)) {
-    if (!figure.is_compared) continue;
-    table.columns.push_back(figure_column(figure));
-    table.columns.back().format.sign = NumberSign::Always;
-  }
-  for (const PlannedVariant& variant : result.variants) {
-    if (!is_compared(result, variant)) continue;
-    const auto pairs = planned_difference(result, variant, &MeasuredTraining::validation_loss).difference;
-    std::vector<TableCell> row = {variant.point.name(), pairs ? pairs->count : 0};
-    for (const ExperimentFigure& figure : measured_figures(result))
-      if (figure.is_compared)
-        row.push_back(cell_over_seeds(planned_difference(result, variant, figure.value).difference));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  ComparedRows rows(result);
+  for (const PlannedVariant& variant : result.variants)
+    if (is_compared(result, variant))
+      rows.add(variant.point.name(),
+               [&](double MeasuredTraining::*value) { return planned_difference(result, variant, value); });
+  return std::move(rows).table(
+      "-differences", fmt::format("Minus {}{}, paired by seed", result.variants.front().variant,
+                                  result.experiment.conditions.empty() ? "" : " under the same condition"));
+}
+
+Table experiment_slopes_table(const ExperimentResult& result) {
+  ComparedRows rows(result);
+  for (const ExperimentVariant& variant : std::span(result.experiment.variants).subspan(1))
+    rows.add(variant.name,
+             [&](double MeasuredTraining::*value) { return planned_slope(result, variant.name, value); });
+  return std::move(rows).table("-slopes",
+                               fmt::format("Change of these differences per tenfold {}: the slope of a line "
+                                           "through those of each seed",
+                                           result.experiment.condition));
 }
 
 Table experiment_ends_table(const ExperimentResult& result) {

@@ -86,6 +86,12 @@ std::string integer_text(int64_t value) {
   return with_commas(std::to_string(value));
 }
 
+std::string counted_text(int64_t count, std::string_view singular, std::string_view plural) {
+  const std::string number = integer_text(count);
+  if (count == 1) return fmt::format("{} {}", number, singular);
+  return plural.empty() ? fmt::format("{} {}s", number, singular) : fmt::format("{} {}", number, plural);
+}
+
 std::string number_text(const Estimate& estimate, const NumberFormat& format) {
   if (!estimate.ci95) return number_text(estimate.value, format);
   const Interval interval = scaled(*estimate.ci95, format);

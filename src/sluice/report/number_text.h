@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sluice/eval/estimate.h"
 
@@ -26,6 +27,9 @@ std::string number_text(double value, const NumberFormat& format = {});
 
 // With commas: "918,912".
 std::string integer_text(int64_t value);
+
+// "1 pair", "918,912 pairs"; what has no plural in s says which it has.
+std::string counted_text(int64_t count, std::string_view singular, std::string_view plural = {});
 
 // "2.496 [2.484, 2.508]": two significant digits of half the interval's width, and the value to the same
 // place. Without an interval the value alone.

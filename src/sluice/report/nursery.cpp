@@ -19,25 +19,6 @@ constexpr int64_t kDocuments = 40'000;
 
 constexpr int64_t kLookedAt = 200;  // held-out sequences
 constexpr int64_t kMapTokens = 64;  // of the one that is drawn
-constexpr const char* kNurseryVariants[] = {"nursery-baseline", "nursery-headwise"};
-
-struct NurseryText {
-  fs::path tokens;
-  TokenShardInfo info;
-};
-
-NurseryText make_nursery_text(const fs::path& out, const Threads& threads, const JobControl& control) {
-  const fs::path text = out / "nursery.jsonl", tokens = out / "nursery.tokens";
-  write_synth_corpus({.out = text,
-                      .seed = kChainSeed,
-                      .documents = kDocuments,
-                      .backcopy_letters = BackcopyChain::kUsualLetters},
-                     control);
-  const Tokenizer bytes = Tokenizer::bytes();
-  return {tokens, tokenize_files(
-                      bytes, {.files = {text.string()}, .out = tokens, .end_of_text = end_of_text_of(bytes)},
-                      threads, control)};
-}
 
 // With the usual steps it is the preset itself; a shorter run has everything shorter.
 RunConfig nursery_config(const std::string& variant, int64_t steps) {
@@ -49,7 +30,6 @@ RunConfig nursery_config(const std::string& variant, int64_t steps) {
 
 struct NurseryRun {
   const NurseryRequest& request;
-  const NurseryText& text;
   const JobControl& control;
   const DemoObserver& observer;
 };
@@ -59,10 +39,10 @@ NurseryModel train_in_nursery(Engine& engine, const std::string& variant, const 
   if (run.observer.model_begins)
     run.observer.model_begins(
         {variant, count_parameters(config.model).total(), config.steps() * config.batch_tokens});
-  NurseryModel model{.variant = variant};
+  NurseryModel model{.variant = variant, .seed = static_cast<int>(config.seed)};
   model.outcome = run_training(engine,
                                {.config = config,
-                                .shards = {TokenShard(run.text.tokens)},
+                                .shards = {TokenShard(run.request.text.tokens)},
                                 .out = run.request.out / variant,
                                 .tokenizer = "bytes"},
                                run.control, run.observer.run);
@@ -91,18 +71,33 @@ ModelComparison look_at(Engine& engine, const std::vector<NurseryModel>& models,
 
 }  // namespace
 
+NurseryText make_nursery_text(const fs::path& out, const Threads& threads, const JobControl& control,
+                              const DemoObserver& observer) {
+  if (observer.nursery_begins) observer.nursery_begins(kDocuments);
+  const fs::path text = out / "nursery.jsonl", tokens = out / "nursery.tokens";
+  write_synth_corpus({.out = text,
+                      .seed = kChainSeed,
+                      .documents = kDocuments,
+                      .backcopy_letters = BackcopyChain::kUsualLetters},
+                     control);
+  const Tokenizer bytes = Tokenizer::bytes();
+  return {
+      kChainSeed, tokens,
+      tokenize_files(bytes, {.files = {text.string()}, .out = tokens, .end_of_text = end_of_text_of(bytes)},
+                     threads, control)};
+}
+
 NurseryResult run_nursery(Engine& engine, const NurseryRequest& request, const JobControl& control,
                           const DemoObserver& observer) {
   const Stopwatch watch;
-  if (observer.nursery_begins) observer.nursery_begins(kDocuments);
-  const NurseryText text = make_nursery_text(request.out, engine.threads(), control);
-  NurseryResult result{.out = request.out, .chain_seed = kChainSeed, .corpus = text.info};
-  for (const char* variant : kNurseryVariants) {
-    result.models.push_back(train_in_nursery(
-        engine, variant, {.request = request, .text = text, .control = control, .observer = observer}));
+  NurseryResult result{
+      .pair = request.pair, .seeds = request.seeds, .out = request.out, .text = request.text};
+  for (const std::string& variant : {request.pair.baseline(), request.pair.gated()}) {
+    result.models.push_back(
+        train_in_nursery(engine, variant, {.request = request, .control = control, .observer = observer}));
     NurseryModel& model = result.models.back();
     const LoadedModel trained(engine, last_weights(model));
-    model.score = score_backcopy(trained, {.seed = kChainSeed}, control);
+    model.score = score_backcopy(trained, {.seed = request.text.chain_seed}, control);
   }
   result.looked = look_at(engine, result.models, control);
   result.seconds = watch.seconds();

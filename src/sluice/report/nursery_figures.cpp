@@ -10,21 +10,6 @@
 namespace sluice {
 namespace {
 
-// Of all heads of a model, the one with most attention on the first token.
-struct StrongestHead {
-  int64_t layer = 0, head = 0;
-  double sink = 0;
-};
-
-StrongestHead strongest_head_of(const Look& look) {
-  StrongestHead strongest;
-  for (const AttentionLayer& layer : look.attention)
-    for (size_t h = 0; h < layer.by_head.size(); ++h)
-      if (layer.by_head[h].key.mean() > strongest.sink)
-        strongest = {layer.layer, static_cast<int64_t>(h), layer.by_head[h].key.mean()};
-  return strongest;
-}
-
 HeatMap sink_map(const StudiedModel& model) {
   const auto& layers = model.look.attention;
   HeatMap map = head_map(layers, layers.front().by_head.size(),
@@ -36,7 +21,7 @@ HeatMap sink_map(const StudiedModel& model) {
 }
 
 HeatMap document_map(const StudiedModel& model) {
-  const StrongestHead strongest = strongest_head_of(model.look);
+  const StrongestHead strongest = strongest_head(model.look.attention);
   const auto kept = std::ranges::find_if(model.prompt.maps, [&](const AttentionMap& map) {
     return map.layer == strongest.layer && map.head == strongest.head;
   });
@@ -72,19 +57,19 @@ ReportFigure nursery_sink_figure(const NurseryResult& result) {
   const std::string counted =
       fmt::format("n = {} held-out sequences of {} tokens; uniform attention: {:.3f}.", look.sequences,
                   look.length, look.key_floor);
-  return {.stem = "nursery-sink",
+  return {.stem = fmt::format("{}-sink", result.pair.stem),
           .figure = side_by_side(result, counted, sink_map),
           .caption = "How much of its attention each head puts on the first token.",
-          .table = "nursery-heads"};
+          .table = nursery_heads(result).name};
 }
 
 ReportFigure nursery_map_figure(const NurseryResult& result) {
   std::string heads;
   for (const StudiedModel& model : result.looked.study.models)
     heads += fmt::format("{}{} {:.3f}", heads.empty() ? "" : ", ", short_name(model.name),
-                         strongest_head_of(model.look).sink);
+                         strongest_head(model.look.attention).sink);
   return {
-      .stem = "nursery-attention",
+      .stem = fmt::format("{}-attention", result.pair.stem),
       .figure = side_by_side(
           result,
           fmt::format("The first {} tokens of one held-out document.", result.studied(0).prompt.ids.size()),

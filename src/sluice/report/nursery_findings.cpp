@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "sluice/base/assert.h"
+#include "sluice/report/planned_finding.h"
+#include "sluice/report/table_parts.h"
 
 namespace sluice {
 namespace {
@@ -15,9 +17,11 @@ struct NurseryFigure {
   const char* in_comparison;  // its name in compared_figures()
   double NurserySeed::*of_seed;
   std::optional<double> margin = {};
+  std::optional<Interval> possible = {};  // differences
 };
 
-constexpr NurseryFigure kSinkFigure{"attention on the first token", "sink", &NurserySeed::sink};
+constexpr NurseryFigure kSinkFigure{
+    "attention on the first token", "sink", &NurserySeed::sink, {}, kShareDifferences};
 constexpr NurseryFigure kActivationFigure{"the largest activation", "largest_activation_of_a_sequence",
                                           &NurserySeed::max_activation};
 constexpr NurseryFigure kLossFigure{"loss on held-out text", "nll", &NurserySeed::validation_loss,
@@ -74,8 +78,8 @@ std::string sink_sentence(const NurseryResult& result) {
       "on it counts "
       "as a sink.",
       copies_text(result), integer_text(result.models[0].score.copies), NurseryLimits::kSolved,
-      has_sink(baseline) ? "has a sink" : "has no sink to speak of", times_floor(baseline),
-      baseline.key_floor, NurseryLimits::kSinkTimes);
+      surely_has_sink(baseline) ? "has a sink" : "has no sink to speak of", times_floor(baseline),
+      baseline.key_floor, kSinkTimesUniform);
 }
 
 // What the gate did to a sink that is there.
@@ -94,27 +98,24 @@ Finding gate_sentence(const NurseryResult& result) {
           fmt::format("{}: {} at equal loss.", gated, sinks == Verdict::Lower ? "less," : "more, not less,")};
 }
 
-Difference seed_difference(std::span<const NurserySeed> seeds, const std::string& variant,
-                           const NurseryFigure& figure) {
-  const std::optional<MeanInterval> mean = difference_of_seeds(seeds, variant, figure.of_seed);
-  SLUICE_ASSERT(mean.has_value(), "nursery: {} has no pair of seeds", variant);
-  Difference difference{.what = figure.what,
-                        .subject = short_name(variant),
-                        .against = "baseline",
-                        .value = mean->mean,
-                        .n = mean->count,
-                        .counted = "seeds",
-                        .margin = figure.margin};
-  if (mean->half_width)
-    difference.interval = Interval{mean->mean - *mean->half_width, mean->mean + *mean->half_width};
-  return difference;
+Finding seed_finding(const NurseryPair& pair, std::span<const NurserySeed> seeds,
+                     const NurseryFigure& figure) {
+  return planned_finding({.what = figure.what,
+                          .subject = short_name(pair.stored_variant),
+                          .against = "baseline",
+                          .margin = figure.margin,
+                          .possible = figure.possible},
+                         difference_of_seeds(seeds, pair.stored_variant, figure.of_seed, pair.looks),
+                         pair.looks);
 }
 
 }  // namespace
 
 std::string short_name(const std::string& variant) {
-  constexpr std::string_view kPrefix = "nursery-";
-  return variant.starts_with(kPrefix) ? variant.substr(kPrefix.size()) : variant;
+  for (const NurseryPair& pair : kNurseryPairs)
+    if (const std::string prefix = std::string(pair.stem) + "-"; variant.starts_with(prefix))
+      return variant.substr(prefix.size());
+  return variant;
 }
 
 bool counts(const NurseryResult& result) {
@@ -122,16 +123,16 @@ bool counts(const NurseryResult& result) {
                              [](const NurseryModel& model) { return solves(model.score.copy_accuracy); });
 }
 
-bool has_sink(const Look& look) {
+bool surely_has_sink(const Look& look) {
   const Estimate measured = look.sink;
   const double low = measured.ci95 ? measured.ci95->low : measured.value;
-  return low >= NurseryLimits::kSinkTimes * look.key_floor;
+  return low >= kSinkTimesUniform * look.key_floor;
 }
 
 Finding nursery_answer(const NurseryResult& result) {
   if (!counts(result)) return not_counted(result);
   Finding answer{.verdict = Verdict::Undecided, .text = sink_sentence(result)};
-  if (has_sink(result.studied(0).look)) {
+  if (surely_has_sink(result.studied(0).look)) {
     const Finding gate = gate_sentence(result);
     answer.verdict = gate.verdict;
     answer.text += " " + gate.text;
@@ -150,14 +151,9 @@ std::vector<Finding> pair_findings(const NurseryResult& result) {
   return findings;
 }
 
-std::vector<Finding> seed_findings(std::span<const NurserySeed> seeds) {
+std::vector<Finding> seed_findings(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
   std::vector<Finding> findings;
-  for (const std::string& variant : variants_of(seeds)) {
-    if (short_name(variant) == "baseline" || !difference_of_seeds(seeds, variant, &NurserySeed::sink))
-      continue;
-    for (const NurseryFigure& figure : kNurseryFigures)
-      findings.push_back(finding_of(seed_difference(seeds, variant, figure)));
-  }
+  for (const NurseryFigure& figure : kNurseryFigures) findings.push_back(seed_finding(pair, seeds, figure));
   return findings;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/analysis/attention_measure.h"
 #include "sluice/report/nursery.h"
 #include "sluice/report/nursery_seeds.h"
 #include "sluice/report/report.h"
@@ -17,8 +18,6 @@ struct NurseryLimits {
   // Share of the copies after triggers. A model below has not learnt what a head is for: that it lacks a sink
   // says nothing, and it is not compared.
   static constexpr double kSolved = 0.95;
-  // So many times what uniform attention puts on the first token are a sink.
-  static constexpr double kSinkTimes = 3;
   // Nats per token: losses that differ by less are equal. The chain's own is about 2.
   static constexpr double kEqualLoss = 0.01;
 };
@@ -29,14 +28,14 @@ inline bool solves(double copy_accuracy) {
 
 // Whether a stored run has a sink. Its sequences have 128 tokens.
 inline bool has_sink(const NurserySeed& seed) {
-  return seed.sink >= NurseryLimits::kSinkTimes * uniform_sink(BackcopyChain::kUsualLetters + 2);
+  return seed.sink >= kSinkTimesUniform * uniform_sink(BackcopyChain::kUsualSequence);
 }
 
 // Whether the pair may be compared: both solve the task.
 bool counts(const NurseryResult& result);
 
-// Whether the whole interval is above the limit.
-bool has_sink(const Look& look);
+// Whether the whole interval is above the limit: one model's sink is known only as well as its sequences.
+bool surely_has_sink(const Look& look);
 
 // The exhibit's answer. Lower or Higher only of a pair that counts, whose baseline has a sink, at equal loss.
 Finding nursery_answer(const NurseryResult& result);
@@ -44,8 +43,9 @@ Finding nursery_answer(const NurseryResult& result);
 // Sink, activation and loss of the pair over its sequences; none if it does not count.
 std::vector<Finding> pair_findings(const NurseryResult& result);
 
-// The same over seeds, for every gated variant that is stored.
-std::vector<Finding> seed_findings(std::span<const NurserySeed> seeds);
+// The same over seeds at their planned looks, for the pair's own variant; what is stored of others is in the
+// table beside it.
+std::vector<Finding> seed_findings(const NurseryPair& pair, std::span<const NurserySeed> seeds);
 
 // "baseline" of "nursery-baseline".
 std::string short_name(const std::string& variant);

@@ -11,24 +11,22 @@
 namespace sluice {
 namespace {
 
-constexpr int kNurserySeed = 1;  // of both runs, as configs/runs has it
-
 ReportFigure nursery_curves(const NurseryResult& result) {
   std::vector<LabelledRuns> runs;
   for (const NurseryModel& model : result.models)
     runs.push_back({.label = short_name(model.variant), .runs = {model.metrics}});
-  return {.stem = "nursery-curves",
+  return {.stem = fmt::format("{}-curves", result.pair.stem),
           .figure = training_figure(training_curves(runs, Progression::Tokens)),
           .caption = "How the sink grew. One run of each model.",
-          .table = "nursery-validations"};
+          .table = fmt::format("{}-validations", result.pair.stem)};
 }
 
 Table nursery_validations(const NurseryResult& result) {
   std::vector<SeededRun> runs;
   for (const NurseryModel& model : result.models)
-    runs.push_back({.label = short_name(model.variant), .seed = kNurserySeed, .metrics = model.metrics});
+    runs.push_back({.label = short_name(model.variant), .seed = model.seed, .metrics = model.metrics});
   Table table = validations_table(runs);
-  table.name = "nursery-validations";
+  table.name = fmt::format("{}-validations", result.pair.stem);
   return table;
 }
 
@@ -36,13 +34,28 @@ void add_findings(Section& section, std::vector<Finding> findings) {
   for (Finding& finding : findings) section.blocks.push_back(std::move(finding));
 }
 
-Section seeds_section(std::span<const NurserySeed> seeds) {
-  Section section{.title = "The same with other seeds", .anchor = "nursery-seeds"};
-  section.blocks = {nursery_seed_means(seeds), nursery_seed_differences(seeds)};
-  add_findings(section, seed_findings(seeds));
-  section.blocks.push_back(Note{nursery_seed_note(seeds)});
-  section.blocks.push_back(nursery_runs(seeds));
+Section seeds_section(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+  Section section{.title = "The same with other seeds", .anchor = fmt::format("{}-seeds", pair.stem)};
+  section.blocks = {nursery_seed_means(pair, seeds), nursery_seed_differences(pair, seeds)};
+  add_findings(section, seed_findings(pair, seeds));
+  section.blocks.push_back(Note{nursery_seed_note(pair, seeds)});
+  section.blocks.push_back(nursery_runs(pair, seeds));
   return section;
+}
+
+// "1 layer of 1 head", "3 layers of 2 heads"
+std::string size_words(const Look& look) {
+  const auto counted = [](size_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  return counted(look.attention.size(), "layer") + " of " +
+         counted(look.attention.front().by_head.size(), "head");
+}
+
+// The only head of a model is in the table of models.
+bool has_heads_to_tell_apart(const NurseryResult& result) {
+  const std::vector<AttentionLayer>& layers = result.studied(0).look.attention;
+  return layers.size() > 1 || layers.front().by_head.size() > 1;
 }
 
 }  // namespace
@@ -51,13 +64,11 @@ std::string nursery_introduction(const NurseryResult& result) {
   const RunState& state = result.models.front().outcome.state;
   return fmt::format(
       "A text in which a head has work only here and there: letters follow each other by a random table, but "
-      "after one "
-      "of {} trigger letters the letter before the trigger comes once more. To copy it takes a head; "
-      "everywhere else the "
-      "head has nothing to look for, and softmax makes it look somewhere. Two models of the same size learn "
-      "this text for "
-      "{} steps of {} tokens: a baseline, and one with a gate per head that can close instead.",
-      BackcopyChain::kTriggers, integer_text(state.step),
+      "after one of {} trigger letters the letter before the trigger comes once more. To copy it takes a "
+      "head; everywhere else the head has nothing to look for, and softmax makes it look somewhere. Two "
+      "models of {} learn this text for {} steps of {} tokens: a baseline, and one with a gate per head that "
+      "can close instead.",
+      BackcopyChain::kTriggers, size_words(result.studied(0).look), integer_text(state.step),
       integer_text(state.tokens / std::max<int64_t>(1, state.step)));
 }
 
@@ -80,38 +91,38 @@ std::vector<std::string> nursery_notes(const NurseryResult& result) {
           "layers and sequences."};
 }
 
-std::string nursery_seed_note(std::span<const NurserySeed> seeds) {
+std::string nursery_seed_note(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
   const auto unsolved =
       std::ranges::count_if(seeds, [](const NurserySeed& seed) { return !solves(seed.copy_accuracy); });
   return fmt::format(
-      "Trained beforehand for 1,500 steps on the same text, and stored with the program "
-      "(docs/results/nursery.csv): {} runs, "
-      "of which {} {} not solve the task and {} left out. Each verdict stands for itself: of twenty "
-      "differences that are "
-      "none, one is expected to look like one. This is about models of this size on this text.",
-      seeds.size(), unsolved, unsolved == 1 ? "does" : "do", unsolved == 1 ? "is" : "are");
+      "Trained beforehand for 1,500 steps on the same text, and stored with the program (docs/results/{}.md "
+      "says what the variants are): {} runs, of which {} {} not solve the task and {} left out. Each verdict "
+      "stands for itself: if a true difference is zero, it is called one at most once in twenty times. This "
+      "is "
+      "about models of this size on this text.",
+      pair.stored, seeds.size(), unsolved, unsolved == 1 ? "does" : "do", unsolved == 1 ? "is" : "are");
 }
 
 std::vector<std::string> nursery_next_commands(const NurseryResult& result) {
-  const std::string out = result.out.string();
-  return {
-      fmt::format(
-          "sluice attention {0}/nursery-baseline {0}/nursery-headwise --held-out --heads --out {0}/attention",
-          out),
-      fmt::format("sluice gates {0}/nursery-headwise --held-out --out {0}/gates", out),
-      fmt::format("sluice eval {}/nursery-headwise --task backcopy --seed {} --intervene \"attn.gate set=1\"",
-                  out, result.chain_seed)};
+  const std::string plain = (result.out / result.pair.baseline()).string(),
+                    gated = (result.out / result.pair.gated()).string();
+  return {fmt::format("sluice attention {} {} --held-out --heads --out {}", plain, gated,
+                      (result.out / "attention").string()),
+          fmt::format("sluice gates {} --held-out --out {}", gated, (result.out / "gates").string()),
+          fmt::format("sluice eval {} --task backcopy --seed {} --intervene \"attn.gate set=1\"", gated,
+                      result.text.chain_seed)};
 }
 
-Section nursery_section(const NurseryResult& result, std::span<const NurserySeed> seeds) {
-  Section section{.title = "A nursery where a sink grows", .anchor = "nursery"};
+Section nursery_section(const NurseryResult& result) {
+  Section section{.title = result.pair.title, .anchor = result.pair.stem};
   section.blocks = {Paragraph{nursery_introduction(result)}, nursery_answer(result), nursery_models(result)};
   add_findings(section, pair_findings(result));
+  if (has_heads_to_tell_apart(result))
+    section.blocks.insert(section.blocks.end(), {nursery_sink_figure(result), nursery_heads(result)});
   section.blocks.insert(section.blocks.end(),
-                        {nursery_sink_figure(result), nursery_heads(result), nursery_map_figure(result),
-                         nursery_curves(result), nursery_validations(result)});
+                        {nursery_map_figure(result), nursery_curves(result), nursery_validations(result)});
   for (std::string& note : nursery_notes(result)) section.blocks.push_back(Note{std::move(note)});
-  if (!seeds.empty()) section.subsections.push_back(seeds_section(seeds));
+  if (!result.seeds.empty()) section.subsections.push_back(seeds_section(result.pair, result.seeds));
   return section;
 }
 

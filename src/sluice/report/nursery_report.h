@@ -1,4 +1,4 @@
-// The nursery as the first section of the demo's report.
+// A pair of the nursery as a section of the demo's report.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,15 +12,15 @@
 
 namespace sluice {
 
-Section nursery_section(const NurseryResult& result, std::span<const NurserySeed> seeds);
+Section nursery_section(const NurseryResult& result);
 
 // A row per model, per head of a model, per stored run; per variant over seeds, and its difference from the
 // baseline.
 Table nursery_models(const NurseryResult& result);
 Table nursery_heads(const NurseryResult& result);
-Table nursery_runs(std::span<const NurserySeed> seeds);
-Table nursery_seed_means(std::span<const NurserySeed> seeds);
-Table nursery_seed_differences(std::span<const NurserySeed> seeds);
+Table nursery_runs(const NurseryPair& pair, std::span<const NurserySeed> seeds);
+Table nursery_seed_means(const NurseryPair& pair, std::span<const NurserySeed> seeds);
+Table nursery_seed_differences(const NurseryPair& pair, std::span<const NurserySeed> seeds);
 
 // Sink by layer and head of both models, and the map of each one's strongest head on one document.
 ReportFigure nursery_sink_figure(const NurseryResult& result);
@@ -29,7 +29,7 @@ ReportFigure nursery_map_figure(const NurseryResult& result);
 // What the text and the page say alike.
 std::string nursery_introduction(const NurseryResult& result);
 std::vector<std::string> nursery_notes(const NurseryResult& result);
-std::string nursery_seed_note(std::span<const NurserySeed> seeds);
+std::string nursery_seed_note(const NurseryPair& pair, std::span<const NurserySeed> seeds);
 std::vector<std::string> nursery_next_commands(const NurseryResult& result);
 
 std::string to_text(const NurseryResult& result);

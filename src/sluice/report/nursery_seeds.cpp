@@ -15,7 +15,6 @@ namespace {
 
 constexpr const char* kSeedColumns[] = {"variant",        "seed",          "validation_loss", "sink",
                                         "max_activation", "copy_accuracy", "excess"};
-constexpr const char* kStoredBaseline = "nursery-baseline";
 
 // A line, where it stands, and what its cells are called.
 struct SeedLine {
@@ -54,30 +53,39 @@ Number number_in(const SeedLine& line, std::string_view column) {
                    .got = fmt::format("\"{}\"", cell)});
 }
 
+// Empty of a run that diverged.
+double figure_in(const SeedLine& line, std::string_view column) {
+  return cell_in(line, column).empty() ? std::nan("") : number_in<double>(line, column);
+}
+
+bool is_measured(const NurserySeed& seed) {
+  for (const auto figure : {&NurserySeed::validation_loss, &NurserySeed::sink, &NurserySeed::max_activation,
+                            &NurserySeed::copy_accuracy, &NurserySeed::excess})
+    if (!std::isfinite(seed.*figure)) return false;
+  return true;
+}
+
 NurserySeed seed_of(const SeedLine& line) {
   if (line.cells.size() != line.columns.size())
     throw bad_input({.where = line.where,
                      .expected = fmt::format("{} cells", line.columns.size()),
                      .got = fmt::format("{} cells", line.cells.size())});
-  return {.variant = std::string(cell_in(line, "variant")),
-          .seed = number_in<int64_t>(line, "seed"),
-          .validation_loss = number_in<double>(line, "validation_loss"),
-          .sink = number_in<double>(line, "sink"),
-          .max_activation = number_in<double>(line, "max_activation"),
-          .copy_accuracy = number_in<double>(line, "copy_accuracy"),
-          .excess = number_in<double>(line, "excess")};
+  NurserySeed seed{.variant = std::string(cell_in(line, "variant")),
+                   .seed = number_in<int64_t>(line, "seed"),
+                   .validation_loss = figure_in(line, "validation_loss"),
+                   .sink = figure_in(line, "sink"),
+                   .max_activation = figure_in(line, "max_activation"),
+                   .copy_accuracy = figure_in(line, "copy_accuracy"),
+                   .excess = figure_in(line, "excess")};
+  if (!is_measured(seed)) seed.copy_accuracy = std::nan("");  // so it does not count
+  return seed;
 }
 
-const NurserySeed* solved_baseline(std::span<const NurserySeed> seeds, int64_t seed) {
+const NurserySeed* baseline_of(std::span<const NurserySeed> seeds, int64_t seed) {
   const auto found = std::ranges::find_if(seeds, [&](const NurserySeed& each) {
-    return each.variant == kStoredBaseline && each.seed == seed && solves(each.copy_accuracy);
+    return each.variant == stored_baseline(seeds) && each.seed == seed;
   });
   return found == seeds.end() ? nullptr : &*found;
-}
-
-std::optional<MeanInterval> mean_of_values(const std::vector<double>& values) {
-  if (values.empty()) return {};
-  return mean_interval(values);
 }
 
 }  // namespace
@@ -96,9 +104,10 @@ std::vector<NurserySeed> read_nursery_seeds(std::string_view csv, const std::str
   return seeds;
 }
 
-std::vector<NurserySeed> stored_nursery_seeds() {
-  const StoredTable& table = stored_tables().front();
-  return read_nursery_seeds(table.text, std::string(table.name));
+std::vector<NurserySeed> stored_nursery_seeds(const NurseryPair& pair) {
+  const auto table = std::ranges::find(stored_tables(), std::string_view(pair.stored), &StoredTable::name);
+  SLUICE_ASSERT(table != stored_tables().end(), "nursery: no table {} is stored", pair.stored);
+  return read_nursery_seeds(table->text, std::string(table->name));
 }
 
 std::vector<std::string> variants_of(std::span<const NurserySeed> seeds) {
@@ -108,23 +117,33 @@ std::vector<std::string> variants_of(std::span<const NurserySeed> seeds) {
   return variants;
 }
 
+const std::string& stored_baseline(std::span<const NurserySeed> seeds) {
+  return seeds.front().variant;
+}
+
 std::optional<MeanInterval> mean_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
                                           double NurserySeed::*figure) {
   std::vector<double> values;
   for (const NurserySeed& seed : seeds)
     if (seed.variant == variant && solves(seed.copy_accuracy)) values.push_back(seed.*figure);
-  return mean_of_values(values);
+  if (values.empty()) return {};
+  return mean_interval(values);
 }
 
-std::optional<MeanInterval> difference_of_seeds(std::span<const NurserySeed> seeds,
-                                                const std::string& variant, double NurserySeed::*figure) {
-  std::vector<double> differences;
-  for (const NurserySeed& seed : seeds) {
-    if (seed.variant != variant || !solves(seed.copy_accuracy)) continue;
-    if (const NurserySeed* baseline = solved_baseline(seeds, seed.seed))
-      differences.push_back(seed.*figure - baseline->*figure);
+PlannedDifference difference_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
+                                      double NurserySeed::*figure, std::span<const ExperimentLook> looks) {
+  if (seeds.empty()) return {};
+  const int64_t first = std::ranges::min(seeds, {}, &NurserySeed::seed).seed;
+  std::vector<EndedPair> pairs;
+  for (const NurserySeed& run : seeds) {
+    const NurserySeed* baseline = baseline_of(seeds, run.seed);
+    if (run.variant != variant || baseline == nullptr) continue;
+    pairs.push_back({.number = run.seed - first});
+    if (solves(run.copy_accuracy) && solves(baseline->copy_accuracy))
+      pairs.back().difference = run.*figure - baseline->*figure;
   }
-  return mean_of_values(differences);
+  std::ranges::sort(pairs, {}, &EndedPair::number);
+  return planned_difference(pairs, looks);
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// The nursery's models trained with several seeds, which takes an hour: docs/results/nursery.csv, built into
-// the program. `sluice experiment` makes the file; what its figures are is in docs/results/nursery.md.
+// The nursery's pairs trained with several seeds, which takes hours: tables of docs/results, built into the
+// program. `sluice experiment` makes them; what their figures are is on the pages beside them.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,15 @@ struct NurserySeed {
   double excess = 0;
 };
 
-// Bad input that names the line if a number is missing or is none.
+// A run with an empty cell, as those that diverged have them, solves nothing. Bad input that names the line
+// for a cell that is anything but a number.
 std::vector<NurserySeed> read_nursery_seeds(std::string_view csv, const std::string& name);
 
-std::vector<NurserySeed> stored_nursery_seeds();
+struct NurseryPair;
+std::vector<NurserySeed> stored_nursery_seeds(const NurseryPair& pair);
+
+// The first: what the others are compared with.
+const std::string& stored_baseline(std::span<const NurserySeed> seeds);
 
 // Names of the variants, in the order in which they come.
 std::vector<std::string> variants_of(std::span<const NurserySeed> seeds);
@@ -43,9 +48,9 @@ std::vector<std::string> variants_of(std::span<const NurserySeed> seeds);
 std::optional<MeanInterval> mean_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
                                           double NurserySeed::*figure);
 
-// The variant's minus the baseline's, of the seeds with which both solve the task; none if there is no such
-// seed.
-std::optional<MeanInterval> difference_of_seeds(std::span<const NurserySeed> seeds,
-                                                const std::string& variant, double NurserySeed::*figure);
+// The variant's minus the baseline's; pairs of which one does not solve the task do not count. Experiments
+// train their first seeds first, so the lowest is the first that was planned.
+PlannedDifference difference_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
+                                      double NurserySeed::*figure, std::span<const ExperimentLook> looks);
 
 }  // namespace sluice

@@ -1,9 +1,13 @@
 // The numbers of the nursery, as tables.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sluice/report/look_tables.h"
 #include "sluice/report/nursery_findings.h"
 #include "sluice/report/nursery_report.h"
+#include "sluice/report/planned_finding.h"
+#include "sluice/report/table_parts.h"
 
 namespace sluice {
 namespace {
@@ -32,6 +36,10 @@ const TableColumn kActivation{.name = "max act",
                               .note = "largest |block output| of a sequence, mean over layers and sequences",
                               .format = fixed_digits(2)};
 
+std::string table_name(const NurseryPair& pair, const char* of) {
+  return fmt::format("{}-{}", pair.stem, of);
+}
+
 TableColumn variant_column() {
   return {.name = "model", .kind = ColumnKind::Text};
 }
@@ -39,19 +47,6 @@ TableColumn variant_column() {
 TableColumn as_difference(TableColumn column) {
   column.format.sign = NumberSign::Always;
   return column;
-}
-
-TableCell seeds_cell(const std::optional<MeanInterval>& mean) {
-  if (!mean) return Missing{};
-  if (!mean->half_width) return mean->mean;
-  return Estimate{mean->mean, Interval{mean->mean - *mean->half_width, mean->mean + *mean->half_width}};
-}
-
-double strongest_head(const Look& look) {
-  double strongest = 0;
-  for (const AttentionLayer& layer : look.attention)
-    for (const AttentionHead& head : layer.by_head) strongest = std::max(strongest, head.key.mean());
-  return strongest;
 }
 
 std::vector<TableCell> nursery_model_row(const NurseryModel& model, const StudiedModel& studied) {
@@ -63,7 +58,7 @@ std::vector<TableCell> nursery_model_row(const NurseryModel& model, const Studie
           model.score.excess(),
           look.sink,
           look.key_floor,
-          strongest_head(look),
+          strongest_head(look.attention).sink,
           look.activations.front().of_sequences,
           look.gates.empty() ? TableCell(Missing{}) : TableCell(look.gates.front().mean)};
 }
@@ -71,7 +66,7 @@ std::vector<TableCell> nursery_model_row(const NurseryModel& model, const Studie
 }  // namespace
 
 Table nursery_models(const NurseryResult& result) {
-  Table table{.name = "nursery-models",
+  Table table{.name = table_name(result.pair, "models"),
               .columns = {variant_column(),
                           {.name = "parameters"},
                           kLoss,
@@ -94,7 +89,7 @@ Table nursery_models(const NurseryResult& result) {
 }
 
 Table nursery_heads(const NurseryResult& result) {
-  Table table{.name = "nursery-heads",
+  Table table{.name = table_name(result.pair, "heads"),
               .caption = "Attention on the first token by layer and head",
               .columns = {variant_column(), {.name = "layer"}, {.name = "head"}, kSink},
               .view = TableView::Folded};
@@ -106,8 +101,8 @@ Table nursery_heads(const NurseryResult& result) {
   return table;
 }
 
-Table nursery_runs(std::span<const NurserySeed> seeds) {
-  Table table{.name = "nursery-runs",
+Table nursery_runs(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+  Table table{.name = table_name(pair, "runs"),
               .caption = "Every stored run",
               .columns = {variant_column(), {.name = "seed"}, kLoss, kSink, kActivation, kCopied, kExcess},
               .view = TableView::Folded};
@@ -117,19 +112,23 @@ Table nursery_runs(std::span<const NurserySeed> seeds) {
   return table;
 }
 
-Table nursery_seed_means(std::span<const NurserySeed> seeds) {
-  Table table{.name = "nursery-seeds",
-              .caption = "Means over the seeds that solve the task, with 95 % intervals (Student's t)",
-              .columns = {variant_column(),
-                          {.name = "seeds"},
-                          {.name = "solved", .note = "seeds that copy 0.95 of the letters after triggers"},
-                          {.name = "sinks",
-                           .note = "of these, seeds whose sink is three times that of uniform attention"},
-                          kSink,
-                          kActivation,
-                          kLoss,
-                          kCopied,
-                          kExcess}};
+Table nursery_seed_means(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+  Table table{
+      .name = table_name(pair, "seeds"),
+      .caption = "Means over the seeds that solve the task, with 95 % intervals (Student's t)",
+      .columns = {
+          variant_column(),
+          {.name = "seeds"},
+          {.name = "solved",
+           .note = fmt::format("seeds that copy {} of the letters after triggers", NurseryLimits::kSolved)},
+          {.name = "sinks",
+           .note = fmt::format("of these, seeds whose sink is {} times that of uniform attention",
+                               kSinkTimesUniform)},
+          kSink,
+          kActivation,
+          kLoss,
+          kCopied,
+          kExcess}};
   for (const std::string& variant : variants_of(seeds)) {
     int64_t runs = 0, solved = 0, sinks = 0;
     for (const NurserySeed& seed : seeds) {
@@ -138,34 +137,38 @@ Table nursery_seed_means(std::span<const NurserySeed> seeds) {
       solved += solves(seed.copy_accuracy) ? 1 : 0;
       sinks += solves(seed.copy_accuracy) && has_sink(seed) ? 1 : 0;
     }
-    const auto mean = [&](double NurserySeed::*figure) {
-      return seeds_cell(mean_of_seeds(seeds, variant, figure));
+    const auto mean = [&](double NurserySeed::*figure, const std::optional<Interval>& possible = {}) {
+      return cell_within(mean_of_seeds(seeds, variant, figure), possible);
     };
-    table.rows.push_back({short_name(variant), runs, solved, sinks, mean(&NurserySeed::sink),
-                          mean(&NurserySeed::max_activation), mean(&NurserySeed::validation_loss),
-                          mean(&NurserySeed::copy_accuracy), mean(&NurserySeed::excess)});
+    table.rows.push_back({short_name(variant), runs, solved, sinks, mean(&NurserySeed::sink, kShares),
+                          mean(&NurserySeed::max_activation, kSizes), mean(&NurserySeed::validation_loss),
+                          mean(&NurserySeed::copy_accuracy, kShares), mean(&NurserySeed::excess)});
   }
   return table;
 }
 
-Table nursery_seed_differences(std::span<const NurserySeed> seeds) {
-  Table table{.name = "nursery-differences",
-              .caption = "Minus baseline, paired by seed, with 95 % intervals (Student's t)",
+Table nursery_seed_differences(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+  Table table{.name = table_name(pair, "differences"),
               .columns = {variant_column(),
                           {.name = "pairs"},
                           as_difference(kSink),
                           as_difference(kActivation),
                           as_difference(kLoss)}};
+  ShownIntervals intervals(pair.looks);
   for (const std::string& variant : variants_of(seeds)) {
-    const auto difference = [&](double NurserySeed::*figure) {
-      return difference_of_seeds(seeds, variant, figure);
+    const auto planned = [&](double NurserySeed::*figure) {
+      return difference_of_seeds(seeds, variant, figure, pair.looks);
     };
-    const std::optional<MeanInterval> sinks = difference(&NurserySeed::sink);
-    if (short_name(variant) == "baseline" || !sinks) continue;
-    table.rows.push_back({short_name(variant), sinks->count, seeds_cell(sinks),
-                          seeds_cell(difference(&NurserySeed::max_activation)),
-                          seeds_cell(difference(&NurserySeed::validation_loss))});
+    const PlannedDifference sinks = planned(&NurserySeed::sink);
+    if (variant == stored_baseline(seeds) || !sinks.difference) continue;
+    intervals.add(sinks);  // the other figures are of the same pairs
+    std::vector<TableCell>& row = table.rows.emplace_back();
+    row = {short_name(variant), sinks.difference->count,
+           cell_within(shown_difference(sinks), kShareDifferences)};
+    for (const auto figure : {&NurserySeed::max_activation, &NurserySeed::validation_loss})
+      row.push_back(cell_over_seeds(shown_difference(planned(figure))));
   }
+  table.caption = fmt::format("Minus baseline, paired by seed, {} (Student's t)", intervals.text());
   return table;
 }
 

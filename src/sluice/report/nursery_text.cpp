@@ -5,6 +5,8 @@
 
 #include "sluice/report/nursery_findings.h"
 #include "sluice/report/nursery_report.h"
+#include "sluice/report/planned_finding.h"
+#include "sluice/report/table_parts.h"
 #include "sluice/report/terminal_table.h"
 
 namespace sluice {
@@ -38,22 +40,26 @@ ordered_json json_of_model(const NurseryModel& model, const StudiedModel& studie
   return json;
 }
 
-ordered_json json_of(const std::optional<MeanInterval>& mean) {
+ordered_json json_of(const PlannedDifference& planned, const std::optional<Interval>& possible) {
+  const std::optional<MeanInterval> mean = shown_difference(planned);
   if (!mean) return nullptr;
-  ordered_json json = {{"n", mean->count}, {"mean", mean->mean}, {"ci95", nullptr}};
-  if (mean->half_width) json["ci95"] = {mean->mean - *mean->half_width, mean->mean + *mean->half_width};
+  ordered_json json = {
+      {"n", mean->count}, {"mean", mean->mean}, {"interval", nullptr}, {"error", planned.error()}};
+  if (mean->half_width) json["interval"] = to_json(std::optional(within(around(*mean), possible)));
   return json;
 }
 
-ordered_json json_of_seeds(std::span<const NurserySeed> seeds) {
+ordered_json json_of_seeds(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
   ordered_json differences = ordered_json::array();
   for (const std::string& variant : variants_of(seeds)) {
-    if (short_name(variant) == "baseline") continue;
-    differences.push_back(
-        {{"variant", variant},
-         {"sink", json_of(difference_of_seeds(seeds, variant, &NurserySeed::sink))},
-         {"max_activation", json_of(difference_of_seeds(seeds, variant, &NurserySeed::max_activation))},
-         {"validation_loss", json_of(difference_of_seeds(seeds, variant, &NurserySeed::validation_loss))}});
+    if (variant == stored_baseline(seeds)) continue;
+    const auto difference = [&](double NurserySeed::*figure, const std::optional<Interval>& possible = {}) {
+      return json_of(difference_of_seeds(seeds, variant, figure, pair.looks), possible);
+    };
+    differences.push_back({{"variant", variant},
+                           {"sink", difference(&NurserySeed::sink, kShareDifferences)},
+                           {"max_activation", difference(&NurserySeed::max_activation)},
+                           {"validation_loss", difference(&NurserySeed::validation_loss)}});
   }
   return {{"runs", seeds.size()}, {"differences", std::move(differences)}};
 }
@@ -68,34 +74,34 @@ ordered_json json_of_findings(const std::vector<Finding>& findings) {
 }  // namespace
 
 std::string to_text(const NurseryResult& result) {
-  const std::vector<NurserySeed> seeds = stored_nursery_seeds();
+  const std::vector<NurserySeed>& seeds = result.seeds;
   std::string text = nursery_introduction(result) + "\n\n" + terminal_table(nursery_models(result)) + "\n" +
                      nursery_answer(result).text + "\n";
   for (const Finding& finding : pair_findings(result)) text += finding.text + "\n";
   for (const std::string& note : nursery_notes(result)) text += note + "\n";
-  text += "\nThe same with other seeds\n\n" + terminal_table(nursery_seed_means(seeds)) + "\n";
-  for (const Finding& finding : seed_findings(seeds)) text += finding.text + "\n";
-  return text + nursery_seed_note(seeds) + "\n";
+  text += "\nThe same with other seeds\n\n" + terminal_table(nursery_seed_means(result.pair, seeds)) + "\n";
+  for (const Finding& finding : seed_findings(result.pair, seeds)) text += finding.text + "\n";
+  return text + nursery_seed_note(result.pair, seeds) + "\n";
 }
 
 ordered_json to_json(const NurseryResult& result) {
-  const std::vector<NurserySeed> seeds = stored_nursery_seeds();
   ordered_json models = ordered_json::array();
   for (size_t i = 0; i < result.models.size(); ++i)
     models.push_back(json_of_model(result.models[i], result.studied(i)));
   const Finding answer = nursery_answer(result);
-  return {{"chain_seed", result.chain_seed},
-          {"documents", result.corpus.documents},
+  return {{"pair", result.pair.stem},
+          {"chain_seed", result.text.chain_seed},
+          {"documents", result.text.info.documents},
           {"limits",
            {{"copy_accuracy", NurseryLimits::kSolved},
-            {"sink_times_floor", NurseryLimits::kSinkTimes},
+            {"sink_times_floor", kSinkTimesUniform},
             {"equal_loss", NurseryLimits::kEqualLoss}}},
           {"counts", counts(result)},
           {"verdict", name_of(answer.verdict)},
           {"text", answer.text},
           {"findings", json_of_findings(pair_findings(result))},
           {"models", std::move(models)},
-          {"seeds", json_of_seeds(seeds)},
+          {"seeds", json_of_seeds(result.pair, result.seeds)},
           {"timing", {{"seconds", result.seconds}}}};
 }
 

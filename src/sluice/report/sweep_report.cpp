@@ -7,18 +7,13 @@
 #include "sluice/experiment/sweep_table.h"
 #include "sluice/plot/training_curves.h"
 #include "sluice/report/report_header.h"
+#include "sluice/report/table_parts.h"
 #include "sluice/report/write_report.h"
 
 namespace sluice {
 namespace {
 
 constexpr size_t kMostCurves = 50;  // beyond, no eye can follow
-
-TableCell cell_of(const std::optional<MeanInterval>& mean) {
-  if (!mean) return Missing{};
-  if (!mean->half_width) return mean->mean;
-  return Estimate{mean->mean, Interval{mean->mean - *mean->half_width, mean->mean + *mean->half_width}};
-}
 
 TableColumn column_of(const SweepColumn& column) {
   return {.name = column.title,
@@ -37,7 +32,7 @@ Table variants_table(const SweepResult& result) {
   for (const SweepVariant& variant : result.variants) {
     std::vector<TableCell> row = {variant.point.name(), std::ssize(variant.runs), variant.parameters};
     for (const SweepColumn& column : sweep_columns())
-      row.push_back(cell_of(over_seeds(variant.runs, column)));
+      row.push_back(cell_over_seeds(over_seeds(variant.runs, column)));
     row.emplace_back(spikes_of(variant.runs));
     row.emplace_back(diverged_of(variant.runs));
     table.rows.push_back(std::move(row));
@@ -59,7 +54,7 @@ Table differences_table(const SweepResult& result) {
     const auto losses = paired_difference(variant, first, sweep_columns().front());
     std::vector<TableCell> row = {variant.point.name(), losses ? losses->count : 0};
     for (const SweepColumn& column : sweep_columns())
-      if (column.is_compared) row.push_back(cell_of(paired_difference(variant, first, column)));
+      if (column.is_compared) row.push_back(cell_over_seeds(paired_difference(variant, first, column)));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -76,8 +71,7 @@ std::optional<Finding> loss_finding(const SweepVariant& variant, const SweepVari
                         .n = mean->count,
                         .counted = "seeds",
                         .limits = "This is about runs of this length on this text."};
-  if (mean->half_width)
-    difference.interval = Interval{mean->mean - *mean->half_width, mean->mean + *mean->half_width};
+  if (mean->half_width) difference.interval = around(*mean);
   return finding_of(difference);
 }
 
@@ -89,8 +83,8 @@ Section differences_section(const SweepResult& result) {
   section.blocks.push_back(differences_table(result));
   if (result.variants.size() > 2)
     section.blocks.push_back(
-        Note{"Each verdict stands for itself: of twenty differences that are none, one is expected "
-             "to look like one."});
+        Note{"Each verdict stands for itself: if a true difference is zero, it is called one at most once in "
+             "twenty times."});
   return section;
 }
 

@@ -11,9 +11,10 @@
 namespace sluice {
 namespace {
 
-// All digits, so that reading it back gives the same number.
+// All digits, so that reading it back gives the same number; also what is beyond all numbers, which is worse
+// than any, where what was not measured is left empty.
 std::string exact_text(double value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : "";
+  return std::isnan(value) ? "" : fmt::format("{}", value);
 }
 
 struct CellText {

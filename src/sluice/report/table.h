@@ -51,7 +51,8 @@ const Interval* interval_of(const TableCell& cell);
 std::string cell_text(const TableCell& cell, const TableColumn& column);
 
 // A header line and a line per row, as RFC 4180 has them but for the line end, which is "\n". Numbers have
-// all their digits; what is missing is empty. A column with intervals becomes three: KEY, KEY_low, KEY_high.
+// all their digits; what is missing is empty, what is infinite "inf" or "-inf". A column with intervals
+// becomes three: KEY, KEY_low, KEY_high.
 std::string csv_of(const Table& table);
 
 }  // namespace sluice

@@ -38,8 +38,8 @@ std::string count_text(const Difference& difference) {
 // "0.61 (95 % interval 0.55 to 0.68, n = 3 seeds)"
 std::string evidence(const Difference& difference, const NumberFormat& format) {
   const Interval& interval = *difference.interval;
-  return fmt::format("{} (95 % interval {} to {}, {})", value_text({difference.value, interval}, format),
-                     value_text({interval.low, interval}, format),
+  return fmt::format("{} ({} interval {} to {}, {})", value_text({difference.value, interval}, format),
+                     confidence_text(difference.error), value_text({interval.low, interval}, format),
                      value_text({interval.high, interval}, format), count_text(difference));
 }
 
@@ -123,6 +123,10 @@ const char* name_of(Verdict verdict) {
       break;
   }
   return "undecided";
+}
+
+std::string confidence_text(double error) {
+  return fmt::format("{:.6g} %", 100 * (1 - error));
 }
 
 Verdict verdict_of(const Difference& difference) {

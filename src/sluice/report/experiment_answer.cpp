@@ -1,0 +1,204 @@
+#include "sluice/report/experiment_answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "sluice/base/error.h"
+#include "sluice/experiment/experiment_effects.h"
+#include "sluice/report/experiment_parts.h"
+
+namespace sluice {
+namespace {
+
+constexpr const char* kBeyondNumbers = "beyond all numbers";
+constexpr NumberFormat kNats{.style = NumberStyle::Fixed, .digits = 3, .sign = NumberSign::Always};
+
+std::string text_within(const std::optional<MeanInterval>& mean, const std::optional<Interval>& possible,
+                        const NumberFormat& format) {
+  return cell_text(cell_within(mean, possible), {.name = "", .format = format});
+}
+
+std::string text_of(const std::optional<MeanInterval>& mean, const NumberFormat& format) {
+  return text_within(mean, {}, format);
+}
+
+std::string effect_text(double effect) {
+  return std::isinf(effect) ? kBeyondNumbers : number_text(effect, kNats);
+}
+
+// What the words between two braces stand for.
+class Placeholder {
+ public:
+  Placeholder(const ExperimentResult& result, std::vector<std::string> words)
+      : result_(result), words_(std::move(words)) {}
+
+  std::string text() const {
+    if (is("uniform", 1)) return fmt::format("{:.3f}", result_.sink_floor);
+    if (is("seeds", 2)) return fmt::format("{}", counted_runs(result_, variant()).size());
+    if (is("sinks", 2)) return fmt::format("{}", sinks());
+    if (is("sinkless", 2)) return fmt::format("{}", std::ssize(counted_runs(result_, variant())) - sinks());
+    if (is("mean", 3)) return mean_text();
+    if (is("each", 3)) return each_text();
+    if (is("difference", 3)) return difference_text();
+    if (is("minus", 4)) return minus_text();
+    if (is("slope", 3)) return slope_text();
+    if (is("effect", 3)) return effects().empty() ? "–" : mean_effect_text();
+    if (is("against", 3)) return against_text();
+    if (is("worse", 3)) return effects().empty() ? "–" : worse_text();
+    if (is("lowest", 3)) return effects().empty() ? "–" : effect_text(std::ranges::min(effects()));
+    if (is("highest", 3)) return effects().empty() ? "–" : effect_text(std::ranges::max(effects()));
+    if (is("median", 3)) return effects().empty() ? "–" : effect_text(median_effect());
+    throw unknown();
+  }
+
+  Error unknown() const {
+    return bad_input({.where = result_.experiment.name + ".json: answer",
+                      .what = fmt::format("{{{}}} is no number of this experiment", fmt::join(words_, " ")),
+                      .hint = "docs/experiments.md lists what may stand there"});
+  }
+
+ private:
+  bool is(std::string_view verb, size_t words) const {
+    return words_.size() == words && words_.front() == verb;
+  }
+
+  const PlannedVariant& variant(const std::string& name) const {
+    const auto found = std::ranges::find(result_.variants, name,
+                                         [](const PlannedVariant& each) { return each.point.name(); });
+    if (found == result_.variants.end()) throw unknown();
+    return *found;
+  }
+
+  // What they end with.
+  const PlannedVariant& variant() const { return variant(words_.back()); }
+
+  const ExperimentFigure& figure() const {
+    const auto figures = experiment_figures();
+    const auto found = std::ranges::find(figures, words_[1],
+                                         [](const ExperimentFigure& each) { return std::string(each.key); });
+    if (found == figures.end()) throw unknown();
+    return *found;
+  }
+
+  NumberFormat format(NumberSign sign = NumberSign::IfNegative) const {
+    return {.style = NumberStyle::Fixed, .digits = figure().digits, .sign = sign};
+  }
+
+  int64_t sinks() const {
+    return std::ranges::count_if(counted_runs(result_, variant()),
+                                 [&](const MeasuredTraining* run) { return has_sink(result_, *run); });
+  }
+
+  std::string mean_text() const {
+    return text_within(figure_over_seeds(result_, variant(), figure().value), possible_values(figure()),
+                       format());
+  }
+
+  // Where two kinds of models are in one mean: "0.015, 0.163, 0.460". A digit less than means have.
+  std::string each_text() const {
+    std::vector<double> values = values_over_seeds(result_, variant(), figure().value);
+    std::ranges::sort(values);
+    std::vector<std::string> texts;
+    for (const double value : values) texts.push_back(fmt::format("{:.{}f}", value, figure().digits - 1));
+    return texts.empty() ? "–" : fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  std::string difference_text() const {
+    if (!is_compared(result_, variant())) throw unknown();
+    return text_within(shown_difference(planned_difference(result_, variant(), figure().value)),
+                       possible_differences(figure()), format(NumberSign::Always));
+  }
+
+  std::string minus_text() const {
+    return text_within(
+        shown_difference(difference_between(result_, variant(words_[2]), variant(), figure().value)),
+        possible_differences(figure()), format(NumberSign::Always));
+  }
+
+  // Of a variant under all conditions, so its name is without one.
+  std::string slope_text() const {
+    const std::vector<ExperimentVariant>& variants = result_.experiment.variants;
+    const auto found = std::ranges::find(variants, words_.back(), &NamedChanges::name);
+    if (!result_.experiment.slope || found == variants.begin() || found == variants.end()) throw unknown();
+    return text_of(shown_difference(planned_slope(result_, words_.back(), figure().value)),
+                   format(NumberSign::Always));
+  }
+
+  // Of the plan; names have _ for spaces here.
+  size_t intervention() const {
+    if (!result_.experiment.breaking) throw unknown();
+    const auto& plan = result_.experiment.breaking->interventions;
+    const auto found = std::ranges::find(plan, words_[1], &PlannedIntervention::word);
+    if (found == plan.end()) throw unknown();
+    return static_cast<size_t>(found - plan.begin());
+  }
+
+  // A variant may lack what is changed: an answer has nothing to say of that.
+  std::vector<double> effects() const {
+    const size_t place = intervention();
+    if (!variant().can_be_given.at(place)) throw unknown();
+    return effects_on_loss(result_, variant(), place);
+  }
+
+  std::string mean_effect_text() const {
+    const PlannedEffect effect = planned_effect(result_, variant(), intervention());
+    return effect.beyond > 0 ? kBeyondNumbers : text_of(shown_difference(effect.planned), kNats);
+  }
+
+  std::string worse_text() const {
+    return fmt::format("{} of {}", worse_by_more(effects(), result_.experiment.equal_loss), effects().size());
+  }
+
+  std::string against_text() const {
+    const size_t place = intervention();
+    const std::optional<size_t> other = result_.experiment.breaking->interventions[place].against;
+    if (!other || !variant().can_be_given.at(place) || !variant().can_be_given.at(*other)) throw unknown();
+    const PlannedEffect effect = planned_effect(result_, variant(), place, other);
+    if (effect.beyond > 0)
+      return fmt::format("no number, with {} beyond all numbers", counted_text(effect.beyond, "model"));
+    return text_of(shown_difference(effect.planned), kNats);
+  }
+
+  double median_effect() const {
+    std::vector<double> sorted = effects();
+    std::ranges::sort(sorted);
+    const size_t n = sorted.size();
+    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+  }
+
+  const ExperimentResult& result_;
+  std::vector<std::string> words_;
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+}  // namespace
+
+void check_answer(const Experiment& experiment) {
+  const ExperimentResult planned{.experiment = experiment, .variants = planned_variants(experiment)};
+  for (const std::string& paragraph : experiment.answer.paragraphs) filled_in(paragraph, planned);
+}
+
+std::string filled_in(const std::string& paragraph, const ExperimentResult& result) {
+  std::string text;
+  for (size_t at = 0; at < paragraph.size();) {
+    const size_t open = std::min(paragraph.find('{', at), paragraph.size());
+    text += paragraph.substr(at, open - at);
+    if (open == paragraph.size()) break;
+    const size_t close = paragraph.find('}', open);
+    const Placeholder placeholder(result, words_of(paragraph.substr(open + 1, close - open - 1)));
+    if (close == std::string::npos) throw placeholder.unknown();
+    text += placeholder.text();
+    at = close + 1;
+  }
+  return text;
+}
+
+}  // namespace sluice
