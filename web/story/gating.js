@@ -154,7 +154,7 @@ export function pair() {
   return {
     id: 'pair', title: 'Side by side', needs: ['plain', 'gated'],
     content: [
-      p(plain?.nursery && gated?.nursery ? 'Two models of the nursery, grown alike, but one has the gate. ' : 'Two models, and one has the gate. How alike they were grown only you know. ', 'If the story is right, the one with the gate can leave the first token alone, and has no need of huge numbers either.'),
+      p(plain?.nursery && gated?.nursery && plain.layers === gated.layers && plain.heads === gated.heads ? 'Two models of the nursery, grown alike, but one has the gate. ' : 'Two models, and one has the gate. How alike they were grown only you know. ', 'If the story is right, the one with the gate can leave the first token alone, and has no need of huge numbers either.'),
       plain?.nursery ? element('p', {class: 'note'}, 'As in all chapters, sequences that are nearly all copies, or have hardly any, are passed over. They are rare, and on them the pair may look different.') : null,
       tryIt('One text is one text. Try more of them.', element('button', {type: 'button', onclick: () => {
         index += 1;
