@@ -152,21 +152,42 @@ class RanksFailure : public TrainCommand {
   }
 #endif
 
-  // Kills some rank at some time: in one case of four from its start on, else when it has got somewhere.
-  // False if it had ended by then.
-  bool kill_one(const std::future<ProgramRun>& run, const std::string& out, int ranks,
-                const std::string& before, std::mt19937& random) const {
+  struct PlannedKill {
+    int rank;
+    bool early;  // from its start on; else when the run has got somewhere
+    std::chrono::milliseconds life;
+  };
+
+  static PlannedKill draw_kill(int ranks, std::mt19937& random) {
     const bool early = random() % 4 == 0;
     const auto life = std::chrono::milliseconds(random() % 200);
-    const int rank = static_cast<int>(random() % static_cast<unsigned>(ranks));
+    return {.rank = static_cast<int>(random() % static_cast<unsigned>(ranks)), .early = early, .life = life};
+  }
+
+  // False if the run had ended by then.
+  bool kill_one(const std::future<ProgramRun>& run, const std::string& out, const PlannedKill& kill,
+                const std::string& before) const {
     while (run.wait_for(std::chrono::milliseconds(10)) == std::future_status::timeout) {
-      if (!early && content_of(path(out + "/latest/state.json")) == before) continue;
-      run.wait_for(life);
-      const pid_t process = process_of(out, rank);
-      if (process == 0) continue;
-      return ::kill(process, SIGKILL) == 0;
+      if (!kill.early && content_of(path(out + "/latest/state.json")) == before) continue;
+      run.wait_for(kill.life);
+      const pid_t process = process_of(out, kill.rank);
+      const pid_t launcher = parent_of(process);
+      if (process == 0 || launcher <= 1) continue;
+      if (::kill(process, SIGKILL) != 0) return false;
+      if (kill.early) end_launcher_that_waits(run, out, launcher);
+      return true;
     }
     return false;
+  }
+
+  // A process that dies while it says hello to mpirun can leave it waiting for itself when all ranks are
+  // gone: seen with PMIx 4.2.2, in PMIx_server_finalize (docs/log.md). No rank can help it. What is promised
+  // of Sluice is that none of them goes on.
+  void end_launcher_that_waits(const std::future<ProgramRun>& run, const std::string& out,
+                               pid_t launcher) const {
+    if (run.wait_for(Seconds(kEndsWithin)) != std::future_status::timeout) return;
+    expect_nothing_left(out);
+    ::kill(launcher, SIGKILL);
   }
 
   std::string weights(const std::string& name) const {
@@ -266,7 +287,7 @@ TEST_F(RanksFailure, twenty_kills_of_any_rank_leave_the_weights_of_an_undisturbe
     if (fs::exists(path(out + "/config.json"))) more.push_back("--resume");
     const std::string before = content_of(path(out + "/latest/state.json"));
     std::future<ProgramRun> run = begin(ranks, out, more);
-    if (kills < 20) kills += kill_one(run, out, ranks, before, random) ? 1 : 0;
+    if (kills < 20) kills += kill_one(run, out, draw_kill(ranks, random), before) ? 1 : 0;
     const ProgramRun ended = run.get();
     ASSERT_FALSE(ended.was_killed) << ended.err;
     expect_nothing_left(out);
