@@ -29,41 +29,41 @@ ExperimentResult losses(const std::vector<double>& base, const std::vector<doubl
   return result;
 }
 
-PlannedDifference loss_difference(const ExperimentResult& result) {
+DifferenceAtLook loss_difference(const ExperimentResult& result) {
   return planned_difference(result, result.variants[1], &MeasuredTraining::validation_loss);
 }
 
-TEST(PlannedDifference, before_the_first_look_is_none) {
-  const PlannedDifference planned = loss_difference(losses({1, 2}, {2}));
-  EXPECT_EQ(planned.pairs, 1);
+TEST(DifferenceAtLook, before_the_first_look_is_none) {
+  const DifferenceAtLook planned = loss_difference(losses({1, 2}, {2}));
+  EXPECT_EQ(planned.ended_pairs, 1);
   EXPECT_FALSE(planned.look.has_value());
 }
 
-TEST(PlannedDifference, leaves_pairs_after_a_look_to_the_next) {
-  const PlannedDifference planned = loss_difference(losses({1, 1, 1}, {2, 3, 100}));
-  EXPECT_EQ(planned.pairs, 3);
+TEST(DifferenceAtLook, leaves_pairs_after_a_look_to_the_next) {
+  const DifferenceAtLook planned = loss_difference(losses({1, 1, 1}, {2, 3, 100}));
+  EXPECT_EQ(planned.ended_pairs, 3);
   EXPECT_EQ(planned.look->pairs, 2);
   EXPECT_EQ(planned.difference->count, 2);
   EXPECT_DOUBLE_EQ(planned.difference->mean, 1.5);
   EXPECT_NEAR(*planned.difference->half_width, student_limit(0.01, 1) * 0.5, 1e-9);
 }
 
-TEST(PlannedDifference, leaves_out_pairs_of_which_one_does_not_count) {
+TEST(DifferenceAtLook, leaves_out_pairs_of_which_one_does_not_count) {
   ExperimentResult result = losses({1, 1, 1, 1}, {2, 3, 4, 6});
   result.runs[0].copy_accuracy = 0.4;  // seed 1 of the first variant
   result.runs[5].diverged = true;      // seed 2 of the other
-  const PlannedDifference planned = loss_difference(result);
+  const DifferenceAtLook planned = loss_difference(result);
   EXPECT_EQ(planned.look->pairs, 4);
   EXPECT_EQ(planned.difference->count, 2);
   EXPECT_DOUBLE_EQ(planned.difference->mean, 4);
 }
 
-TEST(PlannedDifference, waits_for_no_others_in_place_of_pairs_that_do_not_count) {
+TEST(DifferenceAtLook, waits_for_no_others_in_place_of_pairs_that_do_not_count) {
   ExperimentResult result = losses({1, 1, 1}, {2, 3, 4});
   result.runs[0].copy_accuracy = 0.4;  // seed 1 of the first variant
   result.runs[4].diverged = true;      // seed 2 of the other
-  const PlannedDifference planned = loss_difference(result);
-  EXPECT_EQ(planned.pairs, 3);
+  const DifferenceAtLook planned = loss_difference(result);
+  EXPECT_EQ(planned.ended_pairs, 3);
   EXPECT_EQ(planned.look->pairs, 2);
   EXPECT_FALSE(planned.difference.has_value()) << "the third pair was not planned to be looked at yet";
 }

@@ -119,9 +119,15 @@ TEST_F(Ledgers, may_not_lack_what_decides_whether_a_run_counts_and_has_a_sink) {
   experiment.solved = 0.95;
   Ledger ledger = opened(experiment, directory_.path());
   RunRecord record = known_run(experiment, 0, 1);
+  for (const auto figure :
+       {&MeasuredTraining::sink, &MeasuredTraining::max_activation, &MeasuredTraining::validation_loss}) {
+    RunRecord without = record;
+    without.figures.*figure = std::nan("");
+    EXPECT_THROW(ledger.add(without), Error);
+  }
   record.figures.sink = std::nan("");
   EXPECT_BAD_INPUT(ledger.add(record),
-                   "base, seed 1: expected a sink, unless the run diverged, got an object");
+                   "base, seed 1: expected a number for sink, unless the run diverged, got an object");
   record.figures.sink = 0.1;
   record.figures.copy_accuracy = std::nan("");
   EXPECT_BAD_INPUT(
@@ -249,14 +255,69 @@ TEST_F(Ledgers, may_be_looked_at_otherwise) {
   EXPECT_EQ(refusal(experiment), "not refused");
 }
 
+// Files of somebody's own are named after what is in them, so two contents fit one plan.
 TEST_F(Ledgers, refuse_runs_that_saw_another_text) {
-  const Experiment experiment = known_experiment();
+  Experiment experiment = known_experiment();
+  experiment.text = {.kind = ExperimentText::Kind::File, .file = "own.txt"};
   Ledger ledger = opened(experiment, directory_.path());
-  ledger.add(known_run(experiment, 0, 1));
+  RunRecord record = known_run(experiment, 0, 1);
+  record.text = "own-0123456789ab";
+  ledger.add(record);
   RunRecord other = known_run(experiment, 0, 2);
-  other.text = "backcopy-3-61";
-  EXPECT_THROW(ledger.add(other), Error);
-  EXPECT_THROW(ledger.check_text("backcopy-3-61"), Error);
+  other.text = "own-ba9876543210";
+  const std::string refused = (directory_.path() / "asked.jsonl").string() +
+                              ": its runs saw another text: expected own-0123456789ab, got "
+                              "own-ba9876543210 (runs are compared on the same one)";
+  EXPECT_BAD_INPUT(ledger.add(other), refused);
+  EXPECT_BAD_INPUT(ledger.check_text("own-ba9876543210"), refused);
+  other.text = "own-0123456789ab";
+  ledger.add(other);
+}
+
+TEST_F(Ledgers, check_a_record_beside_what_another_process_has_added_meanwhile) {
+  const Experiment experiment = known_experiment();
+  Ledger one = opened(experiment, directory_.path()), other = opened(experiment, directory_.path());
+  one.add(known_run(experiment, 0, 1));
+  RunRecord longer = known_run(experiment, 1, 1);
+  longer.tokens = 513;
+  EXPECT_BAD_INPUT(other.add(longer), "wide, seed 1: tokens: expected 512, as of base, seed 1, got 513");
+  EXPECT_EQ(opened(experiment, directory_.path()).find("wide", 1), nullptr) << "it can still be read";
+}
+
+TEST(RulesOfJudgement, are_what_is_looked_at_and_how) {
+  Experiment experiment = known_experiment();
+  experiment.breaking = BreakingPlan{.interventions = {{{.name = "open"}}}};
+  const std::string rules = rules_of_judgement(experiment);
+  const std::vector<std::function<void(Experiment&)>> changes = {
+      [](Experiment& e) { e.looks = {{.pairs = 5, .error = 0.05}}; },
+      [](Experiment& e) { e.equal_loss = 0.02; },
+      [](Experiment& e) { e.solved = 0.5; },
+      [](Experiment& e) { e.breaking->interventions[0].is_control = true; },
+      [](Experiment& e) { e.breaking->interventions[0].against = 0; },
+      [](Experiment& e) { e.seeds = 3; },  // the look at what breaking does
+  };
+  for (const auto& change : changes) {
+    Experiment other = experiment;
+    change(other);
+    EXPECT_NE(rules_of_judgement(other), rules);
+  }
+  experiment.question = "Or does it?";
+  EXPECT_EQ(rules_of_judgement(experiment), rules);
+}
+
+TEST_F(Ledgers, know_under_which_rules_a_run_ended) {
+  Experiment experiment = known_experiment();
+  RunRecord record = known_run(experiment, 0, 1);
+  record.rules = rules_of_judgement(experiment);
+  record.date = "2026-11-19";
+  opened(experiment, directory_.path()).add(record);
+  opened(experiment, directory_.path()).add(known_run(experiment, 1, 1));  // of an earlier version
+  experiment.equal_loss = 0.02;
+  const Ledger again = opened(experiment, directory_.path());
+  EXPECT_EQ(again.find("base", 1)->date, "2026-11-19");
+  ExperimentResult result{.experiment = experiment};
+  for (const char* variant : {"base", "wide"}) add_record(result, *again.find(variant, 1));
+  EXPECT_EQ(result.judged_anew, 1) << "of the other it is not known";
 }
 
 TEST_F(Ledgers, refuse_lines_that_say_something_else_than_their_plan) {

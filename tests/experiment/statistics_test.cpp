@@ -34,6 +34,18 @@ TEST(MeanInterval, is_wider_if_it_may_miss_less_often) {
               1e-4);
 }
 
+TEST(ShareInterval, is_clopper_and_pearsons) {
+  // Of nothing out of n: 1 - 0.025^(1/n).
+  EXPECT_EQ(share_interval(0, 5).low, 0);
+  EXPECT_NEAR(share_interval(0, 5).high, 0.52182, 1e-5);
+  EXPECT_NEAR(share_interval(0, 180).high, 0.020285, 1e-5);
+  EXPECT_NEAR(share_interval(5, 5).low, 1 - 0.52182, 1e-5);
+  EXPECT_EQ(share_interval(5, 5).high, 1);
+  // Two out of ten, as tables have it.
+  EXPECT_NEAR(share_interval(2, 10).low, 0.02521, 1e-5);
+  EXPECT_NEAR(share_interval(2, 10).high, 0.55610, 1e-5);
+}
+
 TEST(StudentLimit, is_what_tables_say) {
   EXPECT_NEAR(student_limit(0.05, 1), 12.7062, 1e-4);
   EXPECT_NEAR(student_limit(0.05, 2), 4.30265, 1e-5);

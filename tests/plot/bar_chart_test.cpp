@@ -51,6 +51,14 @@ TEST(BarChart, leaves_a_gap_where_a_value_is_missing) {
   EXPECT_GT(bars[1].left - bars[0].left, 2.5 * bars[0].width);
 }
 
+TEST(BarChart, draws_points_also_where_there_is_no_mean_of_them) {
+  BarChart chart = bars_of({1, std::nan("")});
+  chart.groups[0].points = {{}, {1, 2, INFINITY}};
+  const RecordingCanvas canvas = drawn(chart);
+  EXPECT_EQ(bars_in(canvas).size(), 1U);
+  EXPECT_EQ(canvas.discs.size(), 2U);
+}
+
 TEST(BarChart, draws_intervals) {
   BarChart chart = bars_of({1, 2});
   const size_t without = drawn(chart).lines.size();

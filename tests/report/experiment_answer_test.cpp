@@ -8,6 +8,7 @@
 #include "sluice/report/experiment_report.h"
 #include "sluice/report/markdown.h"
 #include "tests/base/expect_error.h"
+#include "tests/base/temporary_directory.h"
 
 namespace sluice {
 namespace {
@@ -39,7 +40,8 @@ ExperimentResult answered() {
                              .seed = seed,
                              .validation_loss = 2,
                              .sink = variant == "base" ? 0.6 : 0.2 + 0.01 * seed,
-                             .max_activation = 5});
+                             .max_activation = 5,
+                             .spikes = variant == "base" ? 2.0 : 3.0 + seed});
     result.broken.push_back({.variant = "gated",
                              .seed = seed,
                              .effects = {{.loss = seed == 3 ? 9.0 : 0.5 * seed}, {.loss = 0.25}}});
@@ -52,7 +54,9 @@ TEST(ExperimentAnswers, compute_their_numbers) {
   EXPECT_EQ(filled_in("{mean sink gated}, not {mean sink base}", result),
             "0.220 [0.195, 0.245], not 0.6000 [0.6000, 0.6000]");
   EXPECT_EQ(filled_in("by {difference sink gated}", result), "by -0.380 [-0.405, -0.355]");
-  EXPECT_EQ(filled_in("{minus sink base gated}", result), "+0.380 [+0.355, +0.405]");
+  EXPECT_EQ(filled_in("{minus sink gated base}", result), "-0.380 [-0.405, -0.355]");
+  EXPECT_EQ(filled_in("{minus sink base gated}", result), "+0.380 [+0.355, +0.405] (not planned)");
+  EXPECT_EQ(filled_in("{minus spikes gated base}", result), "+3.0 [+0.5, +5.5] (not planned)");
   EXPECT_EQ(filled_in("{sinks base} of {seeds base}, {sinkless gated} gated have none; {uniform}", result),
             "3 of 3, 3 gated have none; 0.125");
   EXPECT_EQ(filled_in("{each sink gated}", result), "0.210, 0.220, 0.230");
@@ -131,17 +135,22 @@ TEST(ExperimentAnswers, are_of_what_was_known_at_their_look) {
 }
 
 TEST(ExperimentAnswers, are_checked_before_anything_is_trained) {
+  const TemporaryDirectory directory;
   Experiment experiment{.name = "asked",
                         .answer = {.paragraphs = {"{mean sink base} and {difference sink gated}"}},
+                        .text = {.kind = ExperimentText::Kind::Backcopy, .documents = 60},
                         .run = "nursery-baseline",
                         .variants = {{{.name = "base"}}, {{"gated", {"model=nursery-headwise"}}}},
                         .seeds = 2,
                         .looks = {{.pairs = 2, .error = 0.05}}};
-  check_answer(experiment);
+  check_answer({.experiment = experiment, .variants = planned_variants(experiment)});
   experiment.answer.paragraphs.emplace_back("{mean sink gate}");
-  EXPECT_BAD_INPUT(check_answer(experiment),
+  Engine engine;
+  EXPECT_BAD_INPUT(answer_experiment(
+                       engine, {.experiment = {.experiment = experiment, .home = directory.path() / "home"}}),
                    "asked.json: answer: {mean sink gate} is no number of this experiment "
                    "(docs/experiments.md lists what may stand there)");
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "home"));
 }
 
 TEST(ExperimentAnswers, wait_for_all_runs_where_no_look_is_planned) {

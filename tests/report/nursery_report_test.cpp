@@ -140,7 +140,7 @@ TEST(NurserySeeds, do_not_take_the_place_of_one_that_does_not_solve_the_task) {
                                                                 "nursery-headwise,12,2,0.10,10,0.99,0.01\n"
                                                                 "nursery-headwise,13,2,0.00,10,0.99,0.01\n",
                                                             "given");
-  const PlannedDifference planned =
+  const DifferenceAtLook planned =
       difference_of_seeds(seeds, "nursery-headwise", &NurserySeed::sink, kTwoPairs);
   EXPECT_EQ(planned.look->pairs, 2);
   EXPECT_EQ(planned.difference->count, 1) << "of the first two, not of the third";
@@ -181,7 +181,7 @@ double on_page(const NurseryPair& pair, const std::string& column) {
 TEST(NurserySeeds, are_built_into_the_program_and_say_what_their_page_says) {
   for (const NurseryPair& pair : kNurseryPairs) {
     const std::vector<NurserySeed> seeds = stored_nursery_seeds(pair);
-    const PlannedDifference sinks =
+    const DifferenceAtLook sinks =
         difference_of_seeds(seeds, pair.stored_variant, &NurserySeed::sink, pair.looks);
     EXPECT_TRUE(sinks.look) << pair.stored << " has reached no look";
     ASSERT_TRUE(sinks.difference && sinks.difference->half_width) << pair.stored;
@@ -196,7 +196,7 @@ TEST(NurserySeeds, are_built_into_the_program_and_say_what_their_page_says) {
   }
 }
 
-TEST(NurseryPairs, plan_the_looks_of_their_experiment) {
+TEST(NurseryPairs, are_judged_as_their_experiment_is) {
   for (const NurseryPair& pair : kNurseryPairs) {
     const Experiment planned =
         read_experiment(fmt::format("{}/experiments/{}.json", SLUICE_SOURCE_DIR, pair.stored));
@@ -205,6 +205,8 @@ TEST(NurseryPairs, plan_the_looks_of_their_experiment) {
       EXPECT_EQ(planned.looks[i].pairs, pair.looks[i].pairs);
       EXPECT_EQ(planned.looks[i].error, pair.looks[i].error);
     }
+    EXPECT_EQ(planned.solved, NurseryLimits::kSolved) << pair.stored;
+    EXPECT_EQ(planned.equal_loss, NurseryLimits::kEqualLoss) << pair.stored;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <ctime>
 #include <fstream>
 
 namespace sluice {
@@ -35,6 +36,15 @@ std::string host_name() {
   char name[HOST_NAME_MAX + 1] = {};
   if (::gethostname(name, HOST_NAME_MAX) != 0 || name[0] == '\0') return "localhost";
   return name;
+}
+
+std::string utc_time(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc = {};
+  ::gmtime_r(&now, &utc);
+  char text[64] = {};
+  std::strftime(text, sizeof text, format, &utc);
+  return text;
 }
 
 }  // namespace sluice

@@ -19,4 +19,7 @@ int64_t peak_resident_bytes();
 // By which the machine calls itself; "localhost" if it has no name.
 std::string host_name();
 
+// Now, as strftime() writes it.
+std::string utc_time(const char* format);
+
 }  // namespace sluice

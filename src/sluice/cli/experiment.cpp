@@ -1,7 +1,6 @@
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/use_case.h"
-#include "sluice/report/experiment_answer.h"
 #include "sluice/report/experiment_report.h"
 #include "sluice/report/report_header.h"
 
@@ -14,27 +13,20 @@ struct ExperimentOptions {
   int seeds = 0;
 };
 
-ExperimentResult run_shown(Engine& engine, const ExperimentOptions& options, const Session& session) {
-  TrainingDisplay display(engine, session.log);
-  const Experiment experiment = read_experiment(options.file);
-  check_answer(experiment);
-  if (!options.page.empty()) prepare_page_directory(options.page);
-  return run_experiment(engine,
-                        {.experiment = experiment,
-                         .home = options.home,
-                         .runs = options.ended ? RunSelection::Ended : RunSelection::All,
-                         .most_seeds = options.seeds,
-                         .ledger = options.ledger},
-                        training_control(session), display.sweep_observer());
-}
-
 void run(const ExperimentOptions& options, const Session& session) {
   Engine engine(session.options.engine());
-  const ExperimentResult result = run_shown(engine, options, session);
-  if (!options.page.empty()) {
-    write_experiment_page(result, options.page, report_header(engine, session.command_line));
-    session.log.info("the page is {}/{}.md", options.page, result.experiment.name);
-  }
+  TrainingDisplay display(engine, session.log);
+  const ExperimentResult result =
+      answer_experiment(engine,
+                        {.experiment = {.experiment = read_experiment(options.file),
+                                        .home = options.home,
+                                        .runs = options.ended ? RunSelection::Ended : RunSelection::All,
+                                        .most_seeds = options.seeds,
+                                        .ledger = options.ledger},
+                         .page = options.page,
+                         .header = report_header(engine, session.command_line)},
+                        training_control(session), display.sweep_observer());
+  if (!options.page.empty()) session.log.info("the page is {}/{}.md", options.page, result.experiment.name);
   print_result(session, result);
 }
 
@@ -71,8 +63,8 @@ Command experiment_command() {
       .summary = "Train and measure what answers a question, and write the page about it",
       .description =
           "Reads a question with everything that was decided beforehand (the variants, the seeds, when they "
-          "are "
-          "looked at, which runs count), trains the runs that are missing, measures them on text that they "
+          "are looked at, which runs count), trains the runs that are missing, measures them on text that "
+          "they "
           "never saw and compares them in pairs of seeds. Stopped, it goes on where it was when it is called "
           "again.",
       .examples = {"sluice experiment experiments/nursery.json --home ../science --page docs/results",

@@ -24,8 +24,8 @@ void for_each_chunk(const LoadedModel& model, const ChunkJob& job,
     const std::vector<float> losses = predicted_losses(context, model.decoder(), chunk);
     const ChunkNll nll{.sum = std::accumulate(losses.begin(), losses.end(), 0.0), .tokens = chunk.predicted};
     if (!std::isfinite(nll.sum)) {
-      throw not_finite("the likelihood of the text is", context, model.decoder(), inputs)
-          .inside(model.path().string());
+      throw InfinitePerplexity(not_finite("the likelihood of the text is", context, model.decoder(), inputs)
+                                   .inside(model.path().string()));
     }
     sink({.index = i, .chunk = chunk, .inputs = inputs, .losses = losses, .nll = nll});
   }

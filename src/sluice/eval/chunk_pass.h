@@ -28,7 +28,7 @@ struct ChunkJob {
   const JobControl& control;
 };
 
-// Fails, with the layer where it began, if a likelihood is not finite.
+// Fails with InfinitePerplexity, which names the layer where it began, if a likelihood is not finite.
 void for_each_chunk(const LoadedModel& model, const ChunkJob& job,
                     const std::function<void(const ChunkPass&)>& sink);
 

@@ -26,9 +26,9 @@ std::optional<double> bits_per_byte(const Perplexity& result, const ChunkedText&
 Perplexity finite_perplexity(const LoadedModel& model, std::span<const ChunkNll> chunks) {
   Perplexity result = perplexity(chunks);
   if (std::isfinite(result.ppl)) return result;
-  throw InfinitePerplexity(ErrorKind::Failed, {.where = model.path().string(),
-                                               .what = "the perplexity of the text is beyond all numbers",
-                                               .got = fmt::format("{:.3g} nats per token", result.nll)});
+  throw InfinitePerplexity(failure({.where = model.path().string(),
+                                    .what = "the perplexity of the text is beyond all numbers",
+                                    .got = fmt::format("{:.3g} nats per token", result.nll)}));
 }
 
 Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request, const JobControl& control) {

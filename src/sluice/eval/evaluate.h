@@ -38,15 +38,10 @@ struct Evaluation {
 nlohmann::ordered_json to_json(const Evaluation& evaluation);
 std::string to_text(const Evaluation& evaluation);
 
-// Fails if the likelihood is not finite; a usage error if an intervention met no token.
+// Fails if the likelihood or the perplexity is beyond all numbers: InfinitePerplexity; a usage error if an
+// intervention met no token.
 Evaluation evaluate(const LoadedModel& model, const EvaluationRequest& request,
                     const JobControl& control = {});
-
-// A model so bad on a text that its perplexity is beyond all numbers, as a broken one may be.
-class InfinitePerplexity : public Error {
- public:
-  using Error::Error;
-};
 
 // Of chunks that the model was run on. Fails if it is beyond all numbers: InfinitePerplexity.
 Perplexity finite_perplexity(const LoadedModel& model, std::span<const ChunkNll> chunks);

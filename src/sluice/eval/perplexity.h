@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sluice/base/error.h"
 #include "sluice/eval/bootstrap.h"
 #include "sluice/eval/chunked_text.h"
 #include "sluice/model/decoder.h"
@@ -50,6 +51,13 @@ struct Perplexity {
 };
 
 Perplexity perplexity(std::span<const ChunkNll> chunks);
+
+// A model so bad on a text that its likelihood or its perplexity is beyond all numbers, as a broken one may
+// be.
+class InfinitePerplexity : public Error {
+ public:
+  explicit InfinitePerplexity(const Error& error) : Error(error) {}
+};
 
 // How much worse a model is than a base on the same chunks; below 0 it is better.
 struct PerplexityDifference {

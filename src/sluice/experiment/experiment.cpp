@@ -22,7 +22,7 @@ constexpr Choice<ExperimentText::Kind> kTextKinds[] = {{"backcopy", ExperimentTe
 constexpr Choice<ConditionAxis> kConditionAxes[] = {{"values", ConditionAxis::Values},
                                                     {"names", ConditionAxis::Names}};
 
-bool is_control(char c) {
+bool is_control_character(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
@@ -36,8 +36,8 @@ std::vector<std::string> texts_of(const Json& json, std::string_view key) {
 // To a run's configuration, or to a model.
 std::vector<std::string> changes_of(const Json& json, std::string_view key) {
   std::vector<std::string> changes = texts_of(json, key);
-  if (std::ranges::any_of(changes,
-                          [](const std::string& each) { return std::ranges::any_of(each, is_control); }))
+  if (std::ranges::any_of(
+          changes, [](const std::string& each) { return std::ranges::any_of(each, is_control_character); }))
     throw json.at(key).unexpected("changes without control characters");
   return changes;
 }
@@ -86,7 +86,7 @@ ExperimentText read_text(const Json& json) {
 std::string read_name(const Json& json) {
   const std::string name = json.text();
   if (name.empty() || name == "." || name == ".." || name.find_first_of("/, ") != std::string::npos ||
-      std::ranges::any_of(name, is_control) || name.size() > kLongestName)
+      std::ranges::any_of(name, is_control_character) || name.size() > kLongestName)
     throw json.unexpected(
         fmt::format("a name of at most {} bytes without /, commas, spaces and control characters: "
                     "directories are named after it",
@@ -98,7 +98,7 @@ std::string read_name(const Json& json) {
 std::string read_intervention_name(const Json& json) {
   const std::string name = json.text();
   if (name.size() > kLongestName || name.find('=') != std::string::npos ||
-      std::ranges::any_of(name, is_control))
+      std::ranges::any_of(name, is_control_character))
     throw json.unexpected(
         fmt::format("a name of at most {} bytes without = and control characters", kLongestName));
   return name;
@@ -119,7 +119,7 @@ NamedChanges read_named_changes(const Json& json) {
 
 // What is told apart by names alone, written as one word.
 void check_own_name(const Json& json, std::set<std::string>& names) {
-  const std::string name = PlannedIntervention{{.name = json.text("name")}}.word();
+  const std::string name = as_one_word(json.text("name"));
   if (name.empty() || !names.insert(name).second)
     throw json.at("name").unexpected("a name that no other has");
 }
@@ -242,10 +242,9 @@ bool read_slope(const Json& json, const Experiment& experiment) {
 
 }  // namespace
 
-std::string PlannedIntervention::word() const {
-  std::string word = name;
-  std::ranges::replace(word, ' ', '_');
-  return word;
+std::string as_one_word(std::string name) {
+  std::ranges::replace(name, ' ', '_');
+  return name;
 }
 
 bool ExperimentText::makes(std::string_view tokens) const {

@@ -66,10 +66,10 @@ struct PlannedIntervention : NamedChanges {
   bool is_control = false;  // others are judged beside it; it is not judged itself
   // The place of another intervention, whose effect on the same models is compared.
   std::optional<size_t> against = {};
-
-  // As answers name it: with _ for its spaces.
-  std::string word() const;
 };
+
+// How answers name an intervention: with _ for its spaces.
+std::string as_one_word(std::string name);
 
 // How the trained models of an experiment are broken (experiment_breaking.h).
 struct BreakingPlan {
@@ -114,23 +114,6 @@ struct Experiment {
   bool slope = false;        // how differences change over the conditions is asked, too
   double equal_loss = 0.01;  // nats per token: within it losses are equal
 };
-
-// Something that is trained with every seed.
-struct PlannedVariant {
-  GridPoint point;
-  std::string variant, condition = {};  // names; no condition: empty
-  double at = 0;                        // of the condition
-  int64_t parameters = 0, steps = 0;
-  int64_t sequence = 0, validation_sequences = 0;  // tokens of one; at most
-  size_t reference = 0;                            // the place of what it is compared with
-  // By intervention of the breaking plan: whether its model has all that is changed.
-  std::vector<bool> can_be_given = {};
-};
-
-// Condition after condition, the variants of each in their order. Bad input for what would be found out only
-// after hours: runs of different lengths, a number of parameters that no width gives, interventions that no
-// model takes.
-std::vector<PlannedVariant> planned_variants(const Experiment& experiment);
 
 // Bad input that names the key.
 Experiment read_experiment(const std::filesystem::path& file);

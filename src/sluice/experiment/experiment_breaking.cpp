@@ -58,13 +58,14 @@ class BrokenModel {
   const ChunkedText& text() const { return text_; }
 
   BrokenRun::Effect effect_of(const NamedChanges& intervention) const {
-    if (!can_be_given(intervention, config())) return kNothingToChange;
     try {
       const Look broken = look_under(intervention.changes);
       return {.loss = mean_interval(loss_differences(losses_of(broken.chunks), losses_)).mean,
               .sink = broken.sink.value};
     } catch (const InfinitePerplexity&) {
       return kBeyondNumbers;
+    } catch (const Error& error) {
+      throw error.inside(fmt::format("breaking by \"{}\"", intervention.name));
     }
   }
 
@@ -177,19 +178,17 @@ void remove_and_train_on(Engine& engine, const BreakingRequest& request, const B
 
 }  // namespace
 
-bool can_be_given(const NamedChanges& intervention, const ModelConfig& config) {
-  return std::ranges::all_of(intervention.changes,
-                             [&](const std::string& change) { return has_what_is_changed(change, config); });
-}
-
 BrokenRun break_run(Engine& engine, const BreakingRequest& request, const JobControl& control) {
   const BrokenModel model(engine, request.run, control);
-  BrokenRun broken{.sink = model.whole().sink.value,
+  BrokenRun broken{.sequences = model.text().chunks(),
+                   .sink = model.whole().sink.value,
                    .gate_with_sink = gate_with_sink(model.whole()),
                    .heads = model.config().layers * model.config().heads,
                    .removed_loss = kNotMeasured,
                    .trained_on_loss = kNotMeasured};
-  for (const NamedChanges& each : request.plan.interventions) broken.effects.push_back(model.effect_of(each));
+  for (size_t i = 0; i < request.plan.interventions.size(); ++i)
+    broken.effects.push_back(request.can_be_given[i] ? model.effect_of(request.plan.interventions[i])
+                                                     : kNothingToChange);
   if (model.config().heads == model.config().kv_heads) remove_and_train_on(engine, request, model, broken);
   return broken;
 }

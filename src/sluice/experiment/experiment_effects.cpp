@@ -38,13 +38,13 @@ int64_t worse_by_more(std::span<const double> effects, double margin) {
   return std::ranges::count_if(effects, [&](double each) { return each > margin; });
 }
 
-PlannedEffect planned_effect(const ExperimentResult& result, const PlannedVariant& variant,
-                             size_t intervention, std::optional<size_t> against) {
-  PlannedEffect effect;
+EffectAtLook effect_at_look(const ExperimentResult& result, const PlannedVariant& variant,
+                            size_t intervention, std::optional<size_t> against) {
+  EffectAtLook effect;
   std::vector<EndedPair> pairs;
   for (const MeasuredTraining& run : result.runs) {
     if (run.variant != variant.point.name()) continue;
-    pairs.push_back({.number = run.seed - result.experiment.first_seed});
+    pairs.push_back({.seed_index = run.seed - result.experiment.first_seed});
     const double own = effect_on(result, run, intervention);
     const double other = against ? effect_on(result, run, *against) : 0;
     if (std::isnan(own) || std::isnan(other)) continue;
@@ -54,7 +54,7 @@ PlannedEffect planned_effect(const ExperimentResult& result, const PlannedVarian
   if (effect.beyond > 0)
     for (EndedPair& pair : pairs) pair.difference.reset();
   const ExperimentLook last{.pairs = result.experiment.seeds, .error = kUsualError};
-  effect.planned = planned_difference(pairs, std::span(&last, 1));
+  effect.planned = difference_at_look(pairs, std::span(&last, 1));
   return effect;
 }
 

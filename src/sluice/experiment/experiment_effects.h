@@ -24,11 +24,11 @@ int64_t worse_by_more(std::span<const double> effects, double margin);
 
 // An effect over all planned seeds, minus that of another intervention on the same models (none: on
 // themselves unbroken). Looking earlier was not planned.
-struct PlannedEffect {
-  PlannedDifference planned = {};  // without a difference if a model is beyond numbers
-  int64_t beyond = 0;              // models
+struct EffectAtLook {
+  DifferenceAtLook planned = {};  // without a difference if a model is beyond numbers
+  int64_t beyond = 0;             // models
 };
-PlannedEffect planned_effect(const ExperimentResult& result, const PlannedVariant& variant,
-                             size_t intervention, std::optional<size_t> against = {});
+EffectAtLook effect_at_look(const ExperimentResult& result, const PlannedVariant& variant,
+                            size_t intervention, std::optional<size_t> against = {});
 
 }  // namespace sluice

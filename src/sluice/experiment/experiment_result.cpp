@@ -37,32 +37,28 @@ constexpr ExperimentFigure kExperimentFigures[] = {
      .digits = 4,
      .is_share = true},
     {.key = "excess", .title = "excess", .value = &MeasuredTraining::excess, .digits = 4},
-    {.key = "gate_mean", .title = "mean gate", .value = &MeasuredTraining::gate_mean, .digits = 4}};
+    {.key = "gate_mean", .title = "mean gate", .value = &MeasuredTraining::gate_mean, .digits = 4},
+    {.key = "spikes", .title = "spikes", .value = &MeasuredTraining::spikes, .digits = 1, .is_size = true}};
 
-// Of two variants, by seed.
+// Of two variants, by seed. As with means: if it was not measured of one run that counts, there is none.
 std::vector<EndedPair> ended_pairs(const ExperimentResult& result, const PlannedVariant& variant,
                                    const PlannedVariant& other, double MeasuredTraining::*value) {
   std::vector<EndedPair> pairs;
-  const auto counts = [&](const MeasuredTraining& run) {
-    return run_counts(result.experiment, run) && std::isfinite(run.*value);
-  };
   for (const MeasuredTraining& run : result.runs) {
     if (run.variant != variant.point.name()) continue;
     for (const MeasuredTraining& base : result.runs) {
       if (base.variant != other.point.name() || base.seed != run.seed) continue;
-      pairs.push_back({.number = run.seed - result.experiment.first_seed});
-      if (counts(run) && counts(base)) pairs.back().difference = run.*value - base.*value;
+      pairs.push_back({.seed_index = run.seed - result.experiment.first_seed});
+      if (run_counts(result.experiment, run) && run_counts(result.experiment, base))
+        pairs.back().difference = run.*value - base.*value;
     }
   }
-  std::ranges::sort(pairs, {}, &EndedPair::number);
+  const bool some_is_missing = std::ranges::any_of(
+      pairs, [](const EndedPair& pair) { return pair.difference && !std::isfinite(*pair.difference); });
+  if (some_is_missing)
+    for (EndedPair& pair : pairs) pair.difference.reset();
+  std::ranges::sort(pairs, {}, &EndedPair::seed_index);
   return pairs;
-}
-
-std::vector<double> counted_differences(const std::vector<EndedPair>& pairs) {
-  std::vector<double> differences;
-  for (const EndedPair& pair : pairs)
-    if (pair.difference) differences.push_back(*pair.difference);
-  return differences;
 }
 
 struct Point {
@@ -89,20 +85,20 @@ std::vector<EndedPair> ended_slopes(const ExperimentResult& result, const std::s
     size_t ended = 0;
     std::vector<Point> points = {};  // of the pairs that count
   };
-  std::map<int64_t, Seed> by_number;
+  std::map<int64_t, Seed> by_seed;
   for (const PlannedVariant& each : result.variants) {
     if (each.variant != variant) continue;
     for (const EndedPair& pair : ended_pairs(result, each, reference_of(result, each), value)) {
-      Seed& seed = by_number[pair.number];
+      Seed& seed = by_seed[pair.seed_index];
       ++seed.ended;
       if (pair.difference) seed.points.push_back({std::log10(each.at), *pair.difference});
     }
   }
   std::vector<EndedPair> slopes;
   const size_t conditions = result.experiment.conditions.size();
-  for (const auto& [number, seed] : by_number) {
+  for (const auto& [seed_index, seed] : by_seed) {
     if (seed.ended < conditions) continue;
-    slopes.push_back({.number = number});
+    slopes.push_back({.seed_index = seed_index});
     if (seed.points.size() == conditions) slopes.back().difference = slope_of(seed.points);
   }
   return slopes;
@@ -112,6 +108,15 @@ std::vector<EndedPair> ended_slopes(const ExperimentResult& result, const std::s
 
 std::span<const ExperimentFigure> experiment_figures() {
   return kExperimentFigures;
+}
+
+std::optional<Interval> possible_values(const ExperimentFigure& figure) {
+  if (figure.is_share) return kShares;
+  return figure.is_size ? std::optional(kSizes) : std::nullopt;
+}
+
+std::optional<Interval> possible_differences(const ExperimentFigure& figure) {
+  return figure.is_share ? std::optional(kShareDifferences) : std::nullopt;
 }
 
 bool run_counts(const Experiment& experiment, const MeasuredTraining& run) {
@@ -166,24 +171,19 @@ std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, co
   return mean_interval(values);
 }
 
-std::vector<double> paired_differences(const ExperimentResult& result, const PlannedVariant& variant,
-                                       double MeasuredTraining::*value) {
-  return counted_differences(ended_pairs(result, variant, reference_of(result, variant), value));
-}
-
-PlannedDifference planned_difference(const ExperimentResult& result, const PlannedVariant& variant,
-                                     double MeasuredTraining::*value) {
+DifferenceAtLook planned_difference(const ExperimentResult& result, const PlannedVariant& variant,
+                                    double MeasuredTraining::*value) {
   return difference_between(result, variant, reference_of(result, variant), value);
 }
 
-PlannedDifference difference_between(const ExperimentResult& result, const PlannedVariant& variant,
-                                     const PlannedVariant& other, double MeasuredTraining::*value) {
-  return planned_difference(ended_pairs(result, variant, other, value), result.experiment.looks);
+DifferenceAtLook difference_between(const ExperimentResult& result, const PlannedVariant& variant,
+                                    const PlannedVariant& other, double MeasuredTraining::*value) {
+  return difference_at_look(ended_pairs(result, variant, other, value), result.experiment.looks);
 }
 
-PlannedDifference planned_slope(const ExperimentResult& result, const std::string& variant,
-                                double MeasuredTraining::*value) {
-  return planned_difference(ended_slopes(result, variant, value), result.experiment.looks);
+DifferenceAtLook planned_slope(const ExperimentResult& result, const std::string& variant,
+                               double MeasuredTraining::*value) {
+  return difference_at_look(ended_slopes(result, variant, value), result.experiment.looks);
 }
 
 const PlannedVariant& reference_of(const ExperimentResult& result, const PlannedVariant& variant) {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "sluice/experiment/experiment.h"
-#include "sluice/experiment/experiment_breaking.h"
+#include "sluice/experiment/broken_run.h"
 #include "sluice/experiment/experiment_course.h"
+#include "sluice/experiment/experiment_plan.h"
 #include "sluice/experiment/statistics.h"
 
 namespace sluice {
@@ -31,7 +31,7 @@ struct MeasuredTraining {
       kNotMeasured;                 // largest |block output| of a sequence: mean over layers and sequences
   double gate_mean = kNotMeasured;  // of the gate at g1
   double copy_accuracy = kNotMeasured, excess = kNotMeasured;  // of backcopy texts (eval/backcopy_score.h)
-  int64_t spikes = 0;  // of one that diverged: until then, as are its seconds
+  double spikes = 0;  // of the loss; of one that diverged: until then, as are its seconds
   double seconds = kNotMeasured;
   std::string machine = {};  // that measured it, as a rule right after training it
 };
@@ -48,6 +48,10 @@ struct ExperimentFigure {
 };
 std::span<const ExperimentFigure> experiment_figures();
 
+// What a mean over seeds, and a difference of such, can be at all; none: anything.
+std::optional<Interval> possible_values(const ExperimentFigure& figure);
+std::optional<Interval> possible_differences(const ExperimentFigure& figure);
+
 struct RunCourse {
   std::string variant;  // its point's name
   int seed = 0;
@@ -58,13 +62,14 @@ struct ExperimentResult {
   Experiment experiment;
   std::string tuned = {};  // the condition that another experiment chose; empty: none
   std::vector<PlannedVariant> variants = {};
-  std::vector<MeasuredTraining> runs = {};       // that have ended
-  std::vector<RunCourse> courses = {};           // of the same, if the experiment asks for them
-  std::vector<BrokenRun> broken = {};            // likewise
-  int64_t planned = 0;                           // runs
-  double sink_floor = 0;                         // what uniform attention would put on the first token
-  int64_t steps = 0, tokens = 0;                 // of each run
-  double seconds = 0;                            // of training, all runs
+  std::vector<MeasuredTraining> runs = {};  // that have ended
+  std::vector<RunCourse> courses = {};      // of the same, if the experiment asks for them
+  std::vector<BrokenRun> broken = {};       // likewise
+  int64_t planned = 0;                      // runs
+  double sink_floor = 0;                    // what uniform attention would put on the first token
+  int64_t steps = 0, tokens = 0;            // of each run
+  double seconds = 0;                       // of training, all runs
+  int64_t judged_anew = 0;  // runs that had ended when how they are judged was changed, as far as is known
   std::map<std::string, int64_t> machines = {};  // how many runs each trained and measured
 };
 
@@ -93,19 +98,17 @@ std::optional<MeanInterval> figure_over_seeds(const ExperimentResult& result, co
 
 // How a variant differs from what it is compared with, by the seeds with which both runs count. A look that
 // is planned at N pairs comes when those of the first N seeds have ended.
-std::vector<double> paired_differences(const ExperimentResult& result, const PlannedVariant& variant,
-                                       double MeasuredTraining::*value);
-PlannedDifference planned_difference(const ExperimentResult& result, const PlannedVariant& variant,
-                                     double MeasuredTraining::*value);
+DifferenceAtLook planned_difference(const ExperimentResult& result, const PlannedVariant& variant,
+                                    double MeasuredTraining::*value);
 
 // The same of any two variants.
-PlannedDifference difference_between(const ExperimentResult& result, const PlannedVariant& variant,
-                                     const PlannedVariant& other, double MeasuredTraining::*value);
+DifferenceAtLook difference_between(const ExperimentResult& result, const PlannedVariant& variant,
+                                    const PlannedVariant& other, double MeasuredTraining::*value);
 
 // How these differences change per tenfold of the conditions' axis: the slope of a line through those of a
 // seed, for every seed with a pair under all conditions. The variant's name is without a condition.
-PlannedDifference planned_slope(const ExperimentResult& result, const std::string& variant,
-                                double MeasuredTraining::*value);
+DifferenceAtLook planned_slope(const ExperimentResult& result, const std::string& variant,
+                               double MeasuredTraining::*value);
 
 // What a variant is compared with; itself if with nothing.
 const PlannedVariant& reference_of(const ExperimentResult& result, const PlannedVariant& variant);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sluice/experiment/experiment_effects.h"
 #include "sluice/experiment/experiment_result.h"
 #include "sluice/experiment/run_record.h"
 
@@ -12,36 +13,19 @@ using nlohmann::ordered_json;
 
 namespace {
 
-ordered_json json_of(const MeanInterval& mean) {
-  return {{"mean", mean.mean},
-          {"half_width", mean.half_width ? ordered_json(*mean.half_width) : nullptr},
-          {"count", mean.count}};
-}
-
-// At the last look that was reached, or of all pairs so far; a half-width before a look would be read as an
-// answer.
-ordered_json json_of(const PlannedDifference& planned) {
-  ordered_json json = {{"pairs", planned.pairs}};
-  json["look"] =
-      planned.look ? ordered_json{{"pairs", planned.look->pairs}, {"error", planned.look->error}} : nullptr;
-  if (!planned.difference) return json;
-  json["difference"] = json_of(*planned.difference);
-  if (!planned.look) json["difference"]["half_width"] = nullptr;
-  return json;
-}
-
 ordered_json variant_json(const ExperimentResult& result, const PlannedVariant& variant) {
   ordered_json json = {{"variant", variant.point.name()},
                        {"parameters", variant.parameters},
                        {"seeds", counted_runs(result, variant).size()}};
   for (const ExperimentFigure& figure : experiment_figures())
     if (const auto mean = figure_over_seeds(result, variant, figure.value))
-      json["means"][figure.key] = json_of(*mean);
+      json["means"][figure.key] = to_json(*mean, possible_values(figure));
   if (!is_compared(result, variant)) return json;
   json["against"] = reference_of(result, variant).point.name();
   for (const ExperimentFigure& figure : experiment_figures())
     if (figure.is_compared)
-      json["differences"][figure.key] = json_of(planned_difference(result, variant, figure.value));
+      json["differences"][figure.key] =
+          to_json(planned_difference(result, variant, figure.value), possible_differences(figure));
   return json;
 }
 
@@ -50,10 +34,60 @@ ordered_json slopes_json(const ExperimentResult& result) {
   for (const ExperimentVariant& variant : std::span(result.experiment.variants).subspan(1)) {
     ordered_json json = {{"variant", variant.name}};
     for (const ExperimentFigure& figure : experiment_figures())
-      if (figure.is_compared) json[figure.key] = json_of(planned_slope(result, variant.name, figure.value));
+      if (figure.is_compared) json[figure.key] = to_json(planned_slope(result, variant.name, figure.value));
     slopes.push_back(std::move(json));
   }
   return slopes;
+}
+
+// Of every intervention on every variant that can be given it, beside the unbroken models and, if that was
+// planned, beside another intervention. An effect beyond all numbers has no mean.
+ordered_json effects_json(const ExperimentResult& result) {
+  const std::vector<PlannedIntervention>& interventions = result.experiment.breaking->interventions;
+  ordered_json effects = ordered_json::array();
+  for (size_t i = 0; i < interventions.size(); ++i) {
+    for (const PlannedVariant& variant : result.variants) {
+      if (!variant.can_be_given.at(i)) continue;
+      const EffectAtLook effect = effect_at_look(result, variant, i);
+      ordered_json json = {{"intervention", interventions[i].name},
+                           {"variant", variant.point.name()},
+                           {"beyond_numbers", effect.beyond},
+                           {"loss", to_json(effect.planned)}};
+      if (const auto against = interventions[i].against; against && variant.can_be_given.at(*against))
+        json["against"] = {{"intervention", interventions[*against].name},
+                           {"loss", to_json(effect_at_look(result, variant, i, against).planned)}};
+      effects.push_back(std::move(json));
+    }
+  }
+  return effects;
+}
+
+// "1.23 [1.10, 1.36]"; of differences every number has its sign.
+std::string mean_text(const MeanInterval& mean, const ExperimentFigure& figure) {
+  if (!mean.half_width) return fmt::format("{:.{}f}", mean.mean, figure.digits);
+  const auto [low, high] = within(around(mean), possible_values(figure));
+  return fmt::format("{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]", mean.mean, low, high, figure.digits);
+}
+
+std::string difference_text(const MeanInterval& mean, const ExperimentFigure& figure) {
+  if (!mean.half_width) return fmt::format("{:+.{}f}", mean.mean, figure.digits);
+  const auto [low, high] = within(around(mean), possible_differences(figure));
+  return fmt::format("{0:+.{3}f} [{1:+.{3}f}, {2:+.{3}f}]", mean.mean, low, high, figure.digits);
+}
+
+std::string differences_text(const ExperimentResult& result, const PlannedVariant& variant) {
+  std::string text;
+  for (const ExperimentFigure& figure : experiment_figures()) {
+    if (!figure.is_compared || !is_compared(result, variant)) continue;
+    const DifferenceAtLook at_look = planned_difference(result, variant, figure.value);
+    const auto shown = at_look.shown();
+    if (!shown) continue;
+    text += fmt::format(
+        "{} minus {}: {} {} ({} pairs{})\n", variant.point.name(), reference_of(result, variant).point.name(),
+        figure.title, difference_text(*shown, figure), shown->count,
+        at_look.look ? fmt::format(", {:g} % interval", 100 * (1 - at_look.error())) : ", not looked at yet");
+  }
+  return text;
 }
 
 }  // namespace
@@ -77,6 +111,7 @@ ordered_json to_json(const ExperimentResult& result) {
   for (const PlannedVariant& variant : result.variants)
     json["variants"].push_back(variant_json(result, variant));
   if (result.experiment.slope) json["slopes"] = slopes_json(result);
+  if (result.experiment.breaking) json["effects"] = effects_json(result);
   json["runs"] = std::move(runs);
   if (!result.tuned.empty()) json["tuned"] = result.tuned;
   for (const RunCourse& course : result.courses)
@@ -97,10 +132,10 @@ std::string to_text(const ExperimentResult& result) {
     for (const ExperimentFigure& figure : experiment_figures()) {
       const auto mean = figure_over_seeds(result, variant, figure.value);
       if (!mean) continue;
-      text += fmt::format("{}: {} {:.{}f}", variant.point.name(), figure.title, mean->mean, figure.digits);
-      if (mean->half_width) text += fmt::format(" ± {:.{}f}", *mean->half_width, figure.digits);
-      text += fmt::format(" ({} seeds)\n", mean->count);
+      text += fmt::format("{}: {} {} ({} seeds)\n", variant.point.name(), figure.title,
+                          mean_text(*mean, figure), mean->count);
     }
+    text += differences_text(result, variant);
   }
   return text;
 }

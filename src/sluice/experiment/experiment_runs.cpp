@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sluice/base/error.h"
+#include "sluice/base/system.h"
 #include "sluice/eval/backcopy_score.h"
 #include "sluice/experiment/experiment_text.h"
 #include "sluice/experiment/experiment_tuning.h"
@@ -41,36 +42,42 @@ struct RunMeasurement {
     run.excess = score.excess();
   }
 
-  BrokenRun break_run_of(const MeasuredTraining& measured, const fs::path& run) const {
-    BrokenRun broken = break_run(
-        engine, {.plan = *experiment.breaking, .equal_loss = experiment.equal_loss, .run = run}, control);
-    broken.variant = measured.variant;
-    broken.seed = measured.seed;
+  BrokenRun break_run_of(const PlannedVariant& variant, const SweepRun& run) const {
+    BrokenRun broken = break_run(engine,
+                                 {.plan = *experiment.breaking,
+                                  .can_be_given = variant.can_be_given,
+                                  .equal_loss = experiment.equal_loss,
+                                  .run = run.directory},
+                                 control);
+    broken.variant = variant.point.name();
+    broken.seed = run.seed;
     return broken;
   }
 
-  void add_ended(RunRecord& record, const fs::path& run, const TrainingOutcome& outcome) const {
+  void add_ended(RunRecord& record, const PlannedVariant& variant, const SweepRun& run) const {
+    const TrainingOutcome& outcome = *run.outcome;
     record.figures.validation_loss = outcome.validation->loss;
-    record.figures.spikes = outcome.state.losses.spikes;
+    record.figures.spikes = static_cast<double>(outcome.state.losses.spikes);
     record.figures.seconds = outcome.state.seconds;
     record.steps = outcome.state.step;
     record.tokens = outcome.state.tokens;
-    add_look(record, run / "latest");
-    add_score(record.figures, run / "latest");
+    add_look(record, run.directory / "latest");
+    add_score(record.figures, run.directory / "latest");
     if (experiment.breaking && run_counts(experiment, record.figures))
-      record.broken = break_run_of(record.figures, run);
-    if (experiment.course) record.course = measure_course(engine, run, control);
+      record.broken = break_run_of(variant, run);
+    if (experiment.course) record.course = measure_course(engine, run.directory, control);
   }
 
   // How far it came is known from its metrics alone: it was saved before that, or never. Without a step in
   // them it took none.
   static void add_diverged(RunRecord& record, const fs::path& run) {
     record.figures.seconds = 0;
+    record.figures.spikes = 0;
     for_each_line(read_metrics_text(run), 1, [&](size_t number, std::string_view text) {
       const Json line = Json::parse(text, fmt::format("{}: line {}", (run / kMetricsName).string(), number));
       if (!line.contains("seconds")) return;  // a validation
       record.figures.seconds = line.number("seconds", kFinite);
-      record.figures.spikes = line.integer_or("spikes", 0, {.min = 0});
+      record.figures.spikes = line.number_or("spikes", 0, {.min = 0});
       record.steps = line.integer("step", {.min = 0});
       record.tokens = line.integer("tokens", {.min = 0});
     });
@@ -82,9 +89,11 @@ struct RunMeasurement {
                     .seed = run.seed,
                     .diverged = !run.outcome,
                     .machine = fmt::format("{}, {}", engine.cpu().brand, name_of(engine.isa().isa))},
-        .plan = run_plan(experiment, variant, run.seed)};
+        .plan = run_plan(experiment, variant, run.seed),
+        .rules = rules_of_judgement(experiment),
+        .date = utc_time("%Y-%m-%d")};
     if (run.outcome) {
-      add_ended(record, run.directory, *run.outcome);
+      add_ended(record, variant, run);
     } else {
       add_diverged(record, run.directory);
     }
@@ -161,7 +170,8 @@ void complete_ledger(Engine& engine, const ExperimentRequest& request, PlannedVa
   const std::string text_name = text.tokens.stem().string();
   if (request.runs == RunSelection::All) ledger.check_text(text_name);
   const RunMeasurement measurement{engine, experiment, control};
-  observer.run_ended = [&](size_t variant, const SweepRun& run) {
+  observer.run_ended = [&, told = observer.run_ended](size_t variant, const SweepRun& run) {
+    if (told) told(variant, run);
     control.stop_if_cancelled();
     RunRecord record = measurement.record_of(variants[variant], run);
     record.text = text_name;
@@ -200,11 +210,12 @@ ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request
     result.tuned = best.name;
   }
   result.variants = planned_variants(experiment);
+  result.experiment = experiment;
+  result.planned = std::ssize(result.variants) * experiment.seeds;
+  if (request.check) request.check(result);
   Ledger ledger(experiment, result.variants, request.ledger);
   if (misses_runs(tuned, result.variants, ledger))
     complete_ledger(engine, tuned, result.variants, ledger, control, observer);
-  result.experiment = experiment;
-  result.planned = std::ssize(result.variants) * experiment.seeds;
   for (const PlannedVariant& variant : result.variants)
     for (int seed = experiment.first_seed; seed < experiment.first_seed + experiment.seeds; ++seed)
       if (const RunRecord* record = ledger.find(variant.point.name(), seed)) add_record(result, *record);

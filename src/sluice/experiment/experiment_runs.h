@@ -1,6 +1,8 @@
 // An experiment's runs: trained as a sweep, each measured on text that it never saw.
 #pragma once
 
+#include <functional>
+
 #include "sluice/experiment/experiment_result.h"
 #include "sluice/experiment/sweep.h"
 
@@ -13,6 +15,8 @@ struct ExperimentRequest {
   int most_seeds = 0;                 // trained, the first of those that are planned; 0: all
   std::filesystem::path ledger = {};  // a directory (ledger.h): what is known in it is neither trained nor
                                       // measured again, and what is measured is added to it; empty: none
+  // Called with what is planned, before anything is trained: what it throws refuses the experiment.
+  std::function<void(const ExperimentResult& planned)> check = {};
 };
 
 // Trains what is missing, then measures all runs that have ended. Interrupted training is an Error of that

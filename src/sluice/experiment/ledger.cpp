@@ -74,6 +74,19 @@ std::string run_plan(const Experiment& experiment, const PlannedVariant& variant
   return fmt::format("{:08x}", crc32c(words));
 }
 
+std::string rules_of_judgement(const Experiment& experiment) {
+  std::string words = fmt::format("{} {}\n", experiment.equal_loss, experiment.solved.value_or(0));
+  for (const ExperimentLook& look : experiment.looks)
+    words += fmt::format("{} pairs, error {}\n", look.pairs, look.error);
+  // What breaking does is looked at when all planned seeds have ended.
+  if (experiment.breaking) words += fmt::format("{} seeds\n", experiment.seeds);
+  if (experiment.breaking)
+    for (const PlannedIntervention& each : experiment.breaking->interventions)
+      words += fmt::format("{}: {} {}\n", each.name, each.is_control ? "control" : "judged",
+                           each.against ? static_cast<int64_t>(*each.against) : int64_t{-1});
+  return fmt::format("{:08x}", crc32c(words));
+}
+
 Ledger::Ledger(const Experiment& experiment, std::vector<PlannedVariant> planned, const fs::path& directory)
     : experiment_(experiment), planned_(std::move(planned)), directory_(directory) {
   if (directory.empty()) return;
@@ -135,20 +148,18 @@ void Ledger::check_is_of_the_plan(const RunRecord& record, const Json& json) con
   if (record.figures.diverged ? record.steps > steps : record.steps != steps)
     throw json.at("steps").unexpected(fmt::format("{}, as is planned", steps));
   if (!record.broken) return;
-  const auto variant = std::ranges::find_if(
-      planned_, [&](const PlannedVariant& each) { return each.point.name() == record.figures.variant; });
+  const PlannedVariant& variant = *find_variant(planned_, record.figures.variant);
   for (size_t i = 0; i < record.broken->effects.size(); ++i)
-    if (variant->can_be_given[i] && std::isnan(record.broken->effects[i].loss))
+    if (variant.can_be_given[i] && std::isnan(record.broken->effects[i].loss))
       throw json.at("broken").at("effects").unexpected(
           "an effect of every intervention that the model takes");
 }
 
 void Ledger::check_is_planned(const MeasuredTraining& run, const std::string& plan,
                               const std::string& where) const {
-  const auto variant = std::ranges::find_if(
-      planned_, [&](const PlannedVariant& each) { return each.point.name() == run.variant; });
+  const PlannedVariant* variant = find_variant(planned_, run.variant);
   const int last_seed = experiment_.first_seed + experiment_.seeds - 1;
-  if (variant == planned_.end() || run.seed < experiment_.first_seed || run.seed > last_seed)
+  if (variant == nullptr || run.seed < experiment_.first_seed || run.seed > last_seed)
     throw bad_input(
         {.where = where,
          .what = fmt::format("{}, seed {}, is no run of {}", run.variant, run.seed, experiment_.name),
@@ -184,8 +195,9 @@ void Ledger::check_text(const std::string& text) const {
 
 void Ledger::add(const RunRecord& record, const JobControl& control) {
   const std::string line = compact_text(to_json(record, experiment_)) + "\n";
-  parsed(line, fmt::format("{}, seed {}", record.figures.variant, record.figures.seed));
+  const std::string where = fmt::format("{}, seed {}", record.figures.variant, record.figures.seed);
   if (file_.empty()) {
+    parsed(line, where);
     records_.push_back(record);
     return;
   }
@@ -194,6 +206,7 @@ void Ledger::add(const RunRecord& record, const JobControl& control) {
   read();
   if (knows(record)) return;
   check_text(record.text);
+  parsed(line, where);  // beside what others have added by now
   const bool ends_within_a_line = !text_.empty() && text_.back() != '\n';
   const std::string longer = text_ + (ends_within_a_line ? "\n" : "") + line;
   if (longer.size() > kMaxBytes)

@@ -18,6 +18,10 @@ namespace sluice {
 // noticed.
 std::string run_plan(const Experiment& experiment, const PlannedVariant& variant, int seed);
 
+// Different for other looks and margins, another share that has to be solved, or other controls: what an
+// experiment's file says of how its runs are judged.
+std::string rules_of_judgement(const Experiment& experiment);
+
 class Ledger {
  public:
   // Of the experiment, which must outlive it, and what planned_variants() makes of it. No directory: in

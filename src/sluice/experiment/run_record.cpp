@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sluice/base/json_text.h"
+#include "sluice/experiment/experiment_breaking.h"
+#include "sluice/experiment/ledger.h"
 
 namespace sluice {
 namespace {
@@ -52,6 +54,7 @@ ordered_json effect_json(double effect) {
 
 BrokenRun read_broken(const Json& json, const BreakingPlan& plan) {
   BrokenRun run{
+      .sequences = json.integer_or("sequences", kBrokenSequences, kCount),
       .sink = number_or_nan(json, "sink"),
       .gate_with_sink = number_or_nan(json, "gate_with_sink"),
       .heads = json.integer("heads", kCount),
@@ -65,10 +68,13 @@ BrokenRun read_broken(const Json& json, const BreakingPlan& plan) {
   return run;
 }
 
-// What decides whether a run counts and whether it has a sink. Without it both would be no.
+// What variants are compared by, and what decides whether a run counts. Without it a pair would be left out
+// in silence.
 void check_is_measured(const Json& json, const Experiment& experiment, const MeasuredTraining& run) {
   if (run.diverged) return;
-  if (!std::isfinite(run.sink)) throw json.unexpected("a sink, unless the run diverged");
+  for (const ExperimentFigure& figure : experiment_figures())
+    if (figure.is_compared && !std::isfinite(run.*figure.value))
+      throw json.unexpected(fmt::format("a number for {}, unless the run diverged", figure.key));
   if (experiment.solved && !std::isfinite(run.copy_accuracy))
     throw json.unexpected("a copy_accuracy, which decides whether the run counts");
 }
@@ -79,13 +85,11 @@ MeasuredTraining read_figures(const Json& json) {
   MeasuredTraining run{.variant = json.text("variant"),
                        .seed = static_cast<int>(json.integer("seed", {.min = 0, .max = 1 << 30})),
                        .diverged = json.boolean("diverged"),
-                       .spikes = json.integer("spikes", kCount),
                        .seconds = json.number("seconds", {.min = 0, .max = 1e12})};
   for (const ExperimentFigure& figure : experiment_figures())
     run.*figure.value =
         json.number_or(figure.key, MeasuredTraining::kNotMeasured, figure.is_share ? kShare : kFinite);
-  if (!run.diverged && !std::isfinite(run.validation_loss))
-    throw json.unexpected("a validation loss, unless the run diverged");
+  run.spikes = json.number("spikes", {.min = 0});
   return run;
 }
 
@@ -93,7 +97,6 @@ ordered_json to_json(const MeasuredTraining& run) {
   ordered_json json = {{"variant", run.variant}, {"seed", run.seed}, {"diverged", run.diverged}};
   for (const ExperimentFigure& figure : experiment_figures())
     json[figure.key] = finite_or_null(run.*figure.value);
-  json["spikes"] = run.spikes;
   return json;
 }
 
@@ -115,7 +118,8 @@ ordered_json to_json(const BrokenRun& run, const BreakingPlan& plan) {
   for (size_t i = 0; i < run.effects.size(); ++i)
     effects[plan.interventions[i].name] = {{"loss", effect_json(run.effects[i].loss)},
                                            {"sink", finite_or_null(run.effects[i].sink)}};
-  return {{"sink", finite_or_null(run.sink)},
+  return {{"sequences", run.sequences},
+          {"sink", finite_or_null(run.sink)},
           {"gate_with_sink", finite_or_null(run.gate_with_sink)},
           {"effects", std::move(effects)},
           {"heads", run.heads},
@@ -131,6 +135,8 @@ ordered_json to_json(const RunRecord& record, const Experiment& experiment) {
   json["tokens"] = record.tokens;
   json["sink_floor"] = record.sink_floor;
   json["plan"] = record.plan;
+  if (!record.rules.empty()) json["rules"] = record.rules;
+  if (!record.date.empty()) json["date"] = record.date;
   json["text"] = record.text;
   json["machine"] = record.figures.machine;
   if (!record.course.empty()) json["course"] = to_json(record.course);
@@ -144,6 +150,8 @@ RunRecord read_run_record(const Json& json, const Experiment& experiment) {
                    .tokens = json.integer("tokens", kCount),
                    .sink_floor = json.number("sink_floor", {.min = 0, .max = 1}),
                    .plan = json.text("plan"),
+                   .rules = json.text_or("rules", ""),
+                   .date = json.text_or("date", ""),
                    .text = json.text("text")};
   check_is_measured(json, experiment, record.figures);
   record.figures.machine = json.text("machine");
@@ -161,6 +169,7 @@ void add_record(ExperimentResult& result, const RunRecord& record) {
   result.runs.push_back(run);
   ++result.machines[run.machine];
   result.seconds += run.seconds;
+  if (!record.rules.empty() && record.rules != rules_of_judgement(result.experiment)) ++result.judged_anew;
   if (run.diverged) return;
   result.sink_floor = record.sink_floor;
   result.steps = record.steps;

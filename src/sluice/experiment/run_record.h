@@ -18,7 +18,9 @@ struct RunRecord {
   std::vector<CoursePoint> course = {};  // if the experiment asks for it
   std::optional<BrokenRun> broken = {};  // likewise
   std::string plan = {};                 // as run_plan() has it
-  std::string text = {};  // its tokens, by name; of somebody's own file the name has a checksum in it
+  std::string rules = {};  // as rules_of_judgement() had it when the run had ended; empty: not known
+  std::string date = {};   // of that day, "2026-11-19"; empty: not known
+  std::string text = {};   // its tokens, by name; of somebody's own file the name has a checksum in it
 };
 
 nlohmann::ordered_json to_json(const MeasuredTraining& run);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "sluice/base/assert.h"
 
 namespace sluice {
+
+using nlohmann::ordered_json;
+
 namespace {
 
 // The probability that |t| stays below a value, for whole degrees of freedom: a finite sum over powers of the
@@ -51,29 +55,83 @@ MeanInterval mean_interval(std::span<const double> values, double error) {
   return result;
 }
 
+Interval around(const MeanInterval& mean) {
+  const double half = mean.half_width.value_or(std::nan(""));
+  return {mean.mean - half, mean.mean + half};
+}
+
+Interval within(Interval interval, const std::optional<Interval>& possible) {
+  if (!possible) return interval;
+  return {.low = std::max(interval.low, possible->low), .high = std::min(interval.high, possible->high)};
+}
+
+ordered_json to_json(const MeanInterval& mean, const std::optional<Interval>& possible) {
+  ordered_json json = {{"mean", mean.mean}, {"interval", nullptr}, {"count", mean.count}};
+  if (mean.half_width) json["interval"] = to_json(std::optional(within(around(mean), possible)));
+  return json;
+}
+
 namespace {
 
 int64_t ended_among(std::span<const EndedPair> pairs, int64_t first) {
-  return std::ranges::count_if(pairs, [&](const EndedPair& pair) { return pair.number < first; });
+  return std::ranges::count_if(pairs, [&](const EndedPair& pair) { return pair.seed_index < first; });
+}
+
+// The probability of `seen` or fewer out of `of`.
+double binomial_at_most(int64_t seen, int64_t of, double share) {
+  double sum = 0;
+  for (int64_t k = 0; k <= seen; ++k) {
+    const auto n = static_cast<double>(of), i = static_cast<double>(k);
+    const double ways = std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1);
+    sum += std::exp(ways + i * std::log(share) + (n - i) * std::log1p(-share));
+  }
+  return sum;
+}
+
+// The share at which so many or fewer are seen with that probability: the fewer, the larger the share.
+double share_for(int64_t seen, int64_t of, double probability) {
+  double low = 0, high = 1;
+  for (int halving = 0; halving < 60; ++halving) {
+    const double middle = (low + high) / 2;
+    (binomial_at_most(seen, of, middle) > probability ? low : high) = middle;
+  }
+  return (low + high) / 2;
 }
 
 }  // namespace
 
-PlannedDifference planned_difference(std::span<const EndedPair> pairs,
-                                     std::span<const ExperimentLook> looks) {
-  PlannedDifference planned{.pairs = std::ssize(pairs)};
+DifferenceAtLook difference_at_look(std::span<const EndedPair> pairs, std::span<const ExperimentLook> looks) {
+  DifferenceAtLook at_look{.ended_pairs = std::ssize(pairs)};
   for (const ExperimentLook& look : looks) {
-    planned.pairs = ended_among(pairs, look.pairs);
-    if (planned.pairs < look.pairs) break;
-    planned.look = look;
+    at_look.ended_pairs = ended_among(pairs, look.pairs);
+    if (at_look.ended_pairs < look.pairs) break;
+    at_look.look = look;
   }
   // Pairs that came after the look were not planned to be looked at with it.
-  std::vector<double> differences;
   for (const EndedPair& pair : pairs)
-    if (pair.difference && (!planned.look || pair.number < planned.look->pairs))
-      differences.push_back(*pair.difference);
-  if (!differences.empty()) planned.difference = mean_interval(differences, planned.error());
-  return planned;
+    if (pair.difference && (!at_look.look || pair.seed_index < at_look.look->pairs))
+      at_look.differences.push_back(*pair.difference);
+  if (!at_look.differences.empty()) at_look.difference = mean_interval(at_look.differences, at_look.error());
+  return at_look;
+}
+
+std::optional<MeanInterval> DifferenceAtLook::shown() const {
+  std::optional<MeanInterval> shown = difference;
+  if (shown && !look) shown->half_width.reset();
+  return shown;
+}
+
+ordered_json to_json(const DifferenceAtLook& at_look, const std::optional<Interval>& possible) {
+  ordered_json json = {{"ended_pairs", at_look.ended_pairs}, {"look", nullptr}, {"difference", nullptr}};
+  if (at_look.look) json["look"] = {{"pairs", at_look.look->pairs}, {"error", at_look.look->error}};
+  if (const auto shown = at_look.shown()) json["difference"] = to_json(*shown, possible);
+  return json;
+}
+
+Interval share_interval(int64_t seen, int64_t of, double error) {
+  SLUICE_ASSERT(seen >= 0 && of > 0 && seen <= of, "share_interval: {} of {}", seen, of);
+  return {.low = seen == 0 ? 0.0 : share_for(seen - 1, of, 1 - error / 2),
+          .high = seen == of ? 1.0 : share_for(seen, of, error / 2)};
 }
 
 }  // namespace sluice

@@ -99,10 +99,12 @@ class BarPainter {
   void draw(size_t index, size_t category) {
     const BarGroup& group = chart_.groups[index];
     const double value = group.values[category];
-    if (!is_on(chart_.y.scale, value)) return;
     const Box slot = frame_.slot(category, index);
-    if (chart_.marks == BarMarks::Bars) draw_standing(slot, value, fill_number(index));
+    const bool has_mark = is_on(chart_.y.scale, value);
+    if (has_mark && chart_.marks == BarMarks::Bars) draw_standing(slot, value, fill_number(index));
+    // Also where there is no mean of them.
     if (!group.points.empty()) draw_points(slot, group.points[category]);
+    if (!has_mark) return;
     if (!group.low.empty()) draw_interval_of(slot, group.low[category], group.high[category]);
     if (chart_.marks == BarMarks::Dots) draw_dot(slot, value, dot_number(index));
   }

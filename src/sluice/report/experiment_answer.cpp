@@ -19,7 +19,7 @@ constexpr NumberFormat kNats{.style = NumberStyle::Fixed, .digits = 3, .sign = N
 
 std::string text_within(const std::optional<MeanInterval>& mean, const std::optional<Interval>& possible,
                         const NumberFormat& format) {
-  return cell_text(cell_within(mean, possible), {.name = "", .format = format});
+  return cell_text(cell_over_seeds(mean, possible), {.name = "", .format = format});
 }
 
 std::string text_of(const std::optional<MeanInterval>& mean, const NumberFormat& format) {
@@ -67,9 +67,8 @@ class Placeholder {
   }
 
   const PlannedVariant& variant(const std::string& name) const {
-    const auto found = std::ranges::find(result_.variants, name,
-                                         [](const PlannedVariant& each) { return each.point.name(); });
-    if (found == result_.variants.end()) throw unknown();
+    const PlannedVariant* found = find_variant(result_.variants, name);
+    if (found == nullptr) throw unknown();
     return *found;
   }
 
@@ -109,14 +108,19 @@ class Placeholder {
 
   std::string difference_text() const {
     if (!is_compared(result_, variant())) throw unknown();
-    return text_within(shown_difference(planned_difference(result_, variant(), figure().value)),
+    return text_within(planned_difference(result_, variant(), figure().value).shown(),
                        possible_differences(figure()), format(NumberSign::Always));
   }
 
+  // Of any figure and any two variants; whether that was planned is said with it.
   std::string minus_text() const {
-    return text_within(
-        shown_difference(difference_between(result_, variant(words_[2]), variant(), figure().value)),
-        possible_differences(figure()), format(NumberSign::Always));
+    const PlannedVariant& minuend = variant(words_[2]);
+    const DifferenceAtLook at_look = difference_between(result_, minuend, variant(), figure().value);
+    const std::string text =
+        text_within(at_look.shown(), possible_differences(figure()), format(NumberSign::Always));
+    const bool is_planned = figure().is_compared && is_compared(result_, minuend) &&
+                            reference_of(result_, minuend).point.name() == variant().point.name();
+    return is_planned ? text : text + " (not planned)";
   }
 
   // Of a variant under all conditions, so its name is without one.
@@ -124,15 +128,15 @@ class Placeholder {
     const std::vector<ExperimentVariant>& variants = result_.experiment.variants;
     const auto found = std::ranges::find(variants, words_.back(), &NamedChanges::name);
     if (!result_.experiment.slope || found == variants.begin() || found == variants.end()) throw unknown();
-    return text_of(shown_difference(planned_slope(result_, words_.back(), figure().value)),
-                   format(NumberSign::Always));
+    return text_of(planned_slope(result_, words_.back(), figure().value).shown(), format(NumberSign::Always));
   }
 
   // Of the plan; names have _ for spaces here.
   size_t intervention() const {
     if (!result_.experiment.breaking) throw unknown();
     const auto& plan = result_.experiment.breaking->interventions;
-    const auto found = std::ranges::find(plan, words_[1], &PlannedIntervention::word);
+    const auto found = std::ranges::find(
+        plan, words_[1], [](const PlannedIntervention& each) { return as_one_word(each.name); });
     if (found == plan.end()) throw unknown();
     return static_cast<size_t>(found - plan.begin());
   }
@@ -145,8 +149,8 @@ class Placeholder {
   }
 
   std::string mean_effect_text() const {
-    const PlannedEffect effect = planned_effect(result_, variant(), intervention());
-    return effect.beyond > 0 ? kBeyondNumbers : text_of(shown_difference(effect.planned), kNats);
+    const EffectAtLook effect = effect_at_look(result_, variant(), intervention());
+    return effect.beyond > 0 ? kBeyondNumbers : text_of(effect.planned.shown(), kNats);
   }
 
   std::string worse_text() const {
@@ -157,10 +161,10 @@ class Placeholder {
     const size_t place = intervention();
     const std::optional<size_t> other = result_.experiment.breaking->interventions[place].against;
     if (!other || !variant().can_be_given.at(place) || !variant().can_be_given.at(*other)) throw unknown();
-    const PlannedEffect effect = planned_effect(result_, variant(), place, other);
+    const EffectAtLook effect = effect_at_look(result_, variant(), place, other);
     if (effect.beyond > 0)
       return fmt::format("no number, with {} beyond all numbers", counted_text(effect.beyond, "model"));
-    return text_of(shown_difference(effect.planned), kNats);
+    return text_of(effect.planned.shown(), kNats);
   }
 
   double median_effect() const {
@@ -181,9 +185,8 @@ std::vector<std::string> words_of(const std::string& text) {
 
 }  // namespace
 
-void check_answer(const Experiment& experiment) {
-  const ExperimentResult planned{.experiment = experiment, .variants = planned_variants(experiment)};
-  for (const std::string& paragraph : experiment.answer.paragraphs) filled_in(paragraph, planned);
+void check_answer(const ExperimentResult& planned) {
+  for (const std::string& paragraph : planned.experiment.answer.paragraphs) filled_in(paragraph, planned);
 }
 
 std::string filled_in(const std::string& paragraph, const ExperimentResult& result) {

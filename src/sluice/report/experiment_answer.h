@@ -13,7 +13,7 @@ namespace sluice {
 // input for what the experiment does not have.
 std::string filled_in(const std::string& paragraph, const ExperimentResult& result);
 
-// The same for the experiment's answer, before anything is trained.
-void check_answer(const Experiment& experiment);
+// The same of the whole answer, with what is planned and before anything is trained.
+void check_answer(const ExperimentResult& planned);
 
 }  // namespace sluice

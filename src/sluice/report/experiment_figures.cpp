@@ -21,7 +21,7 @@ struct Charted {
   const ExperimentResult& result;
   Shown shown;
 
-  bool has(const PlannedVariant& variant) const {
+  bool is_shown(const PlannedVariant& variant) const {
     return shown == Shown::Values || is_compared(result, variant);
   }
   // One of the experiment's variants under each condition, by its place on their axis.
@@ -37,26 +37,24 @@ struct Charted {
     std::vector<std::string> names;
     for (const ExperimentVariant& variant : result.experiment.variants)
       if (std::ranges::any_of(result.variants, [&](const PlannedVariant& each) {
-            return each.variant == variant.name && has(each);
+            return each.variant == variant.name && is_shown(each);
           }))
         names.push_back(variant.name);
     return names;
   }
-  std::optional<MeanInterval> of(const PlannedVariant& variant, const ExperimentFigure& figure) const {
+  std::optional<MeanInterval> mean_of(const PlannedVariant& variant, const ExperimentFigure& figure) const {
     return shown == Shown::Values ? figure_over_seeds(result, variant, figure.value)
-                                  : shown_difference(planned_difference(result, variant, figure.value));
+                                  : planned_difference(result, variant, figure.value).shown();
   }
   Interval interval_of(const PlannedVariant& variant, const ExperimentFigure& figure) const {
-    const Interval interval = drawn_interval(of(variant, figure));
+    const Interval interval = drawn_interval(mean_of(variant, figure));
     return within(interval,
                   shown == Shown::Differences ? possible_differences(figure) : possible_values(figure));
   }
   // What that is a mean of. Of differences as many as the look has seen.
   std::vector<double> points_of(const PlannedVariant& variant, const ExperimentFigure& figure) const {
-    if (shown == Shown::Values) return values_over_seeds(result, variant, figure.value);
-    std::vector<double> differences = paired_differences(result, variant, figure.value);
-    if (const auto mean = of(variant, figure)) differences.resize(static_cast<size_t>(mean->count));
-    return differences;
+    return shown == Shown::Values ? values_over_seeds(result, variant, figure.value)
+                                  : planned_difference(result, variant, figure.value).differences;
   }
   std::string label(const std::string& title) const {
     if (shown == Shown::Values) return title;
@@ -67,7 +65,7 @@ struct Charted {
 bool spans_magnitudes(const Charted& charted, const ExperimentFigure& figure) {
   Extent means, points;
   for (const PlannedVariant& variant : charted.result.variants) {
-    if (const auto mean = charted.of(variant, figure)) means.add(mean->mean);
+    if (const auto mean = charted.mean_of(variant, figure)) means.add(mean->mean);
     for (const double point : charted.points_of(variant, figure)) points.add(point);
   }
   return !points.is_empty() && points.low > 0 && spans_magnitudes(means);
@@ -98,7 +96,7 @@ BarChart bar_chart(const Charted& charted, const ExperimentFigure& figure) {
 
 void add_bar(BarGroup& bars, const Charted& charted, const PlannedVariant& variant,
              const ExperimentFigure& figure) {
-  const std::optional<MeanInterval> mean = charted.of(variant, figure);
+  const std::optional<MeanInterval> mean = charted.mean_of(variant, figure);
   const Interval interval = charted.interval_of(variant, figure);
   bars.values.push_back(mean ? mean->mean : std::nan(""));
   bars.low.push_back(interval.low);
@@ -110,7 +108,7 @@ BarChart bars_by_variant(const Charted& charted, const ExperimentFigure& figure)
   BarChart chart = bar_chart(charted, figure);
   chart.groups.emplace_back();
   for (const PlannedVariant& variant : charted.result.variants) {
-    if (!charted.has(variant)) continue;
+    if (!charted.is_shown(variant)) continue;
     chart.x.names.push_back(variant.point.name());
     add_bar(chart.groups.front(), charted, variant, figure);
   }
@@ -155,7 +153,7 @@ LineChart figure_over_conditions(const Charted& charted, const ExperimentFigure&
   chart.y = value_axis(charted, figure);
   for (Series& series : chart.series) {
     for (const PlannedVariant* each : charted.by_place(series.name)) {
-      const auto mean = charted.of(*each, figure);
+      const auto mean = charted.mean_of(*each, figure);
       const Interval interval = charted.interval_of(*each, figure);
       series.y.push_back(mean ? mean->mean : std::nan(""));
       series.low.push_back(interval.low);
@@ -215,8 +213,8 @@ bool any_diverged(const ExperimentResult& result) {
 std::string left_out_text(const Charted& charted) {
   for (const ExperimentFigure& figure : measured_figures(charted.result))
     for (const PlannedVariant& variant : charted.result.variants)
-      if (const auto mean = charted.of(variant, figure);
-          charted.has(variant) && mean && mean->count < kFewestForInterval)
+      if (const auto mean = charted.mean_of(variant, figure);
+          charted.is_shown(variant) && mean && mean->count < kFewestForInterval)
         return fmt::format(", if they are {} or more", kFewestForInterval);
   return "";
 }
@@ -236,7 +234,7 @@ std::string differences_caption(const ExperimentResult& result) {
   for (const ExperimentFigure& figure : measured_figures(result)) {
     for (const PlannedVariant& variant : result.variants) {
       if (!figure.is_compared || !is_compared(result, variant)) continue;
-      const PlannedDifference planned = planned_difference(result, variant, figure.value);
+      const DifferenceAtLook planned = planned_difference(result, variant, figure.value);
       intervals.add(planned);
       if (planned.difference) pairs.add(static_cast<double>(planned.difference->count));
     }
@@ -254,15 +252,6 @@ std::string differences_caption(const ExperimentResult& result) {
 bool spans_magnitudes(const Extent& means) {
   constexpr double kMostOnLinear = 30;
   return !means.is_empty() && means.low > 0 && means.high > kMostOnLinear * means.low;
-}
-
-std::optional<Interval> possible_values(const ExperimentFigure& figure) {
-  if (figure.is_share) return kShares;
-  return figure.is_size ? std::optional(kSizes) : std::nullopt;
-}
-
-std::optional<Interval> possible_differences(const ExperimentFigure& figure) {
-  return figure.is_share ? std::optional(kShareDifferences) : std::nullopt;
 }
 
 Interval drawn_interval(const std::optional<MeanInterval>& mean) {

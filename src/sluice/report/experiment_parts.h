@@ -9,18 +9,13 @@
 
 namespace sluice {
 
-// Of those that some run has a number for.
+// Those of which some run has a number; one that diverged has none that is compared.
 std::vector<ExperimentFigure> measured_figures(const ExperimentResult& result);
 
-// What figures draw around a mean, as bars or as bands; its ends are no numbers where that is nothing.
+// What figures draw around a mean, as bars or as bands. NaN ends: nothing is drawn.
 Interval drawn_interval(const std::optional<MeanInterval>& mean);
 
-// Of a mean over seeds, and of a difference of such: an interval of shares goes no further than shares can
-// be, and than they can be apart.
-std::optional<Interval> possible_values(const ExperimentFigure& figure);
-std::optional<Interval> possible_differences(const ExperimentFigure& figure);
-
-// Whether the larger means would hide all others on a linear axis, and a logarithmic one has them all.
+// Whether means are all positive and span more than a linear axis can show.
 bool spans_magnitudes(const Extent& means);
 
 // Of panels with sinks: begins at 0, with a line for what uniform attention puts on the first token, and one
@@ -31,8 +26,8 @@ std::string sink_caption(double uniform, double largest);
 // What the page begins with: the answer that somebody wrote, what was best, and verdicts.
 std::vector<ReportBlock> experiment_summary(const ExperimentResult& result);
 
-// How many differences the looks that were reached would call on average if there were none; empty: no look
-// was.
+// How many differences would be called one at the looks that are shown if there were none; empty: no look
+// was reached.
 std::string experiment_chance_text(const ExperimentResult& result);
 
 // NAME: every run that has ended.

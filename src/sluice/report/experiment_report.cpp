@@ -9,6 +9,7 @@
 #include "sluice/analysis/attention_measure.h"
 #include "sluice/base/atomic_file.h"
 #include "sluice/base/file_system.h"
+#include "sluice/report/experiment_answer.h"
 #include "sluice/report/experiment_parts.h"
 #include "sluice/report/markdown.h"
 #include "sluice/report/report_names.h"
@@ -98,8 +99,19 @@ Section method_section(const ExperimentResult& result) {
 std::string machines_text(const ExperimentResult& result) {
   std::vector<std::string> machines;
   for (const auto& [machine, runs] : result.machines)
-    machines.push_back(fmt::format("{} ({} {})", machine, runs, runs == 1 ? "run" : "runs"));
+    machines.push_back(fmt::format("{} ({})", machine, counted_text(runs, "run")));
   return fmt::format("Measured on: {}.", fmt::join(machines, "; "));
+}
+
+// What the file says was changed, and what the ledger knows of it.
+std::vector<ReportBlock> later_changes(const ExperimentResult& result) {
+  std::vector<ReportBlock> blocks = paragraphs(result.experiment.changed_later);
+  if (result.judged_anew > 0)
+    blocks.push_back(Paragraph{
+        fmt::format("When {} had ended, how they are judged was changed: looks, margins, controls or what "
+                    "counts.",
+                    counted_text(result.judged_anew, "run"))});
+  return blocks;
 }
 
 Section result_section(const ExperimentResult& result) {
@@ -131,6 +143,12 @@ Section result_section(const ExperimentResult& result) {
   return section;
 }
 
+void make_page_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) throw system_failure(directory, "cannot create", error);
+}
+
 }  // namespace
 
 Report experiment_report(const ExperimentResult& result, ReportHeader header) {
@@ -138,9 +156,8 @@ Report experiment_report(const ExperimentResult& result, ReportHeader header) {
   Report report{.title = experiment.question, .header = std::move(header)};
   report.summary = experiment_summary(result);
   report.sections.push_back(method_section(result));
-  if (!experiment.changed_later.empty())
-    report.sections.push_back(
-        {.title = "Changed after runs had ended", .blocks = paragraphs(experiment.changed_later)});
+  if (auto changes = later_changes(result); !changes.empty())
+    report.sections.push_back({.title = "Changed after runs had ended", .blocks = std::move(changes)});
   if (!experiment.known_before.empty())
     report.sections.push_back({.title = "Known before", .blocks = paragraphs(experiment.known_before)});
   report.sections.push_back(result_section(result));
@@ -151,21 +168,26 @@ Report experiment_report(const ExperimentResult& result, ReportHeader header) {
   return report;
 }
 
-void prepare_page_directory(const std::filesystem::path& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) throw system_failure(directory, "cannot create", error);
-}
-
 void write_experiment_page(const ExperimentResult& result, const std::filesystem::path& directory,
                            ReportHeader header) {
   const Report report = with_unique_names(experiment_report(result, std::move(header)));
-  prepare_page_directory(directory);
+  make_page_directory(directory);
   for (const Table* table : tables_of(report))
     write_file_atomically(directory / (table->name + ".csv"), csv_of(*table));
   for (const ReportFigure* figure : figures_of(report))
     write_figure(directory / (figure->stem + ".svg"), figure->figure);
   write_file_atomically(directory / (result.experiment.name + ".md"), markdown_of(report));
+}
+
+ExperimentResult answer_experiment(Engine& engine, AnswerRequest request, const JobControl& control,
+                                   const SweepObserver& observer) {
+  request.experiment.check = [&](const ExperimentResult& planned) {
+    check_answer(planned);
+    if (!request.page.empty()) make_page_directory(request.page);
+  };
+  ExperimentResult result = run_experiment(engine, request.experiment, control, observer);
+  if (!request.page.empty()) write_experiment_page(result, request.page, request.header);
+  return result;
 }
 
 }  // namespace sluice

@@ -18,11 +18,11 @@ namespace {
 constexpr size_t kMostSummaryFindings = 12;  // beyond, there is a line for each figure
 
 // Something of a variant beside the same of what it is compared with.
-struct PlannedComparison {
+struct VariantComparison {
   std::string figure;  // "sink"
   std::string subject;
   std::string against;
-  PlannedDifference planned;
+  DifferenceAtLook planned;
   std::optional<double> margin = {};
   std::optional<Interval> possible = {};
   int digits = 0;
@@ -30,10 +30,10 @@ struct PlannedComparison {
   bool is_looked_at() const { return planned.look.has_value(); }
 };
 
-std::vector<PlannedComparison> comparisons_of(const ExperimentResult& result,
+std::vector<VariantComparison> comparisons_of(const ExperimentResult& result,
                                               const ExperimentFigure& figure) {
   const bool is_loss = figure.value == &MeasuredTraining::validation_loss;
-  std::vector<PlannedComparison> comparisons;
+  std::vector<VariantComparison> comparisons;
   for (const PlannedVariant& variant : result.variants)
     if (is_compared(result, variant))
       comparisons.push_back({.figure = figure.title,
@@ -46,8 +46,8 @@ std::vector<PlannedComparison> comparisons_of(const ExperimentResult& result,
   return comparisons;
 }
 
-std::vector<PlannedComparison> slopes_of(const ExperimentResult& result, const ExperimentFigure& figure) {
-  std::vector<PlannedComparison> slopes;
+std::vector<VariantComparison> slopes_of(const ExperimentResult& result, const ExperimentFigure& figure) {
+  std::vector<VariantComparison> slopes;
   for (const ExperimentVariant& variant : std::span(result.experiment.variants).subspan(1))
     slopes.push_back(
         {.figure = fmt::format("change of {} per tenfold {}", figure.title, result.experiment.condition),
@@ -59,8 +59,8 @@ std::vector<PlannedComparison> slopes_of(const ExperimentResult& result, const E
 }
 
 // A list for each figure that is compared.
-std::vector<std::vector<PlannedComparison>> comparisons_by_figure(const ExperimentResult& result) {
-  std::vector<std::vector<PlannedComparison>> lists;
+std::vector<std::vector<VariantComparison>> comparisons_by_figure(const ExperimentResult& result) {
+  std::vector<std::vector<VariantComparison>> lists;
   if (result.experiment.looks.empty()) return lists;
   for (const ExperimentFigure& figure : measured_figures(result))
     if (figure.is_compared) lists.push_back(comparisons_of(result, figure));
@@ -70,7 +70,7 @@ std::vector<std::vector<PlannedComparison>> comparisons_by_figure(const Experime
   return lists;
 }
 
-Finding comparison_finding(const PlannedComparison& comparison, std::span<const ExperimentLook> looks) {
+Finding comparison_finding(const VariantComparison& comparison, std::span<const ExperimentLook> looks) {
   return planned_finding({.what = comparison.figure,
                           .subject = comparison.subject,
                           .against = comparison.against,
@@ -80,20 +80,20 @@ Finding comparison_finding(const PlannedComparison& comparison, std::span<const 
 }
 
 // "gated: -0.51 [-0.60, -0.42]", of a difference that is decided.
-std::string decided_text(const PlannedComparison& comparison) {
+std::string decided_text(const VariantComparison& comparison) {
   const NumberFormat format{
       .style = NumberStyle::Fixed, .digits = comparison.digits, .sign = NumberSign::Always};
   return fmt::format("{}: {}", comparison.subject,
-                     cell_text(cell_within(comparison.planned.difference, comparison.possible),
+                     cell_text(cell_over_seeds(comparison.planned.difference, comparison.possible),
                                {.name = comparison.figure, .format = format}));
 }
 
 // "sink, 5 comparisons, 98 % intervals: lower for 1 (gated,1x1: -0.51 [-0.60, -0.42]); undecided for 4."
-std::string verdicts_text(const std::vector<PlannedComparison>& comparisons,
+std::string verdicts_text(const std::vector<VariantComparison>& comparisons,
                           std::span<const ExperimentLook> looks) {
   std::map<Verdict, std::vector<std::string>> subjects;
   std::set<double> errors;
-  for (const PlannedComparison& comparison : comparisons) {
+  for (const VariantComparison& comparison : comparisons) {
     errors.insert(comparison.planned.error());
     const Verdict verdict = comparison_finding(comparison, looks).verdict;
     const bool has_direction = verdict == Verdict::Lower || verdict == Verdict::Higher;
@@ -111,9 +111,9 @@ std::string verdicts_text(const std::vector<PlannedComparison>& comparisons,
 }
 
 // One sentence for all that wait: a page of them says no more.
-std::string waiting_text(const std::vector<PlannedComparison>& waiting,
+std::string waiting_text(const std::vector<VariantComparison>& waiting,
                          std::span<const ExperimentLook> looks) {
-  const auto pairs = [](const PlannedComparison& each) { return each.planned.pairs; };
+  const auto pairs = [](const VariantComparison& each) { return each.planned.ended_pairs; };
   const auto [least, most_ended] = std::ranges::minmax_element(waiting, {}, pairs);
   const int64_t fewest = pairs(*least), most = pairs(*most_ended);
   const std::string ended = fewest == most ? counted_text(most, "pair has ended", "pairs have ended")
@@ -135,16 +135,16 @@ std::string why_nothing_counts(const ExperimentResult& result) {
 // read first.
 std::vector<ReportBlock> answers(const ExperimentResult& result) {
   const std::vector<ExperimentLook>& looks = result.experiment.looks;
-  std::vector<PlannedComparison> waiting;
+  std::vector<VariantComparison> waiting;
   std::vector<ReportBlock> findings;
   std::vector<std::string> lines;
-  for (std::vector<PlannedComparison>& comparisons : comparisons_by_figure(result)) {
+  for (std::vector<VariantComparison>& comparisons : comparisons_by_figure(result)) {
     const auto not_yet = std::stable_partition(comparisons.begin(), comparisons.end(),
-                                               std::mem_fn(&PlannedComparison::is_looked_at));
+                                               std::mem_fn(&VariantComparison::is_looked_at));
     waiting.insert(waiting.end(), not_yet, comparisons.end());
     comparisons.erase(not_yet, comparisons.end());
     if (!comparisons.empty()) lines.push_back(verdicts_text(comparisons, looks));
-    for (const PlannedComparison& comparison : comparisons)
+    for (const VariantComparison& comparison : comparisons)
       findings.emplace_back(comparison_finding(comparison, looks));
   }
   if (findings.size() > kMostSummaryFindings) findings = {BulletList{std::move(lines)}};
@@ -189,13 +189,13 @@ std::vector<ReportBlock> written_answer(const ExperimentResult& result) {
     blocks.push_back(Paragraph{filled_in(paragraph, then)});
   blocks.push_back(Note{fmt::format(
       "Text written after {}; its numbers are of the runs that had ended by then, means with 95 % "
-      "intervals{}.",
+      "intervals{}{}.",
       has_looks ? fmt::format("the look at {} pairs of seeds", answer.pairs) : "all runs had ended",
       has_looks
-          ? fmt::format(", differences with {} ones{}", confidence_text(then.experiment.looks.back().error),
-                        then.experiment.breaking
-                            ? fmt::format(", effects of breaking with {} ones", confidence_text(kUsualError))
-                            : "")
+          ? fmt::format(", differences with {} ones", confidence_text(then.experiment.looks.back().error))
+          : "",
+      has_looks && looked_at_effects(then) > 0
+          ? fmt::format(", effects of breaking with {} ones", confidence_text(kUsualError))
           : "")});
   return blocks;
 }
@@ -234,12 +234,11 @@ std::vector<ReportBlock> experiment_summary(const ExperimentResult& result) {
 std::string experiment_chance_text(const ExperimentResult& result) {
   int64_t made = 0;
   double spent = 0;
-  for (const std::vector<PlannedComparison>& comparisons : comparisons_by_figure(result)) {
-    for (const PlannedComparison& comparison : comparisons) {
+  for (const std::vector<VariantComparison>& comparisons : comparisons_by_figure(result)) {
+    for (const VariantComparison& comparison : comparisons) {
       if (!comparison.is_looked_at()) continue;
       ++made;
-      for (const ExperimentLook& look : result.experiment.looks)
-        if (look.pairs <= comparison.planned.look->pairs) spent += look.error;
+      spent += comparison.planned.error();
     }
   }
   const int64_t broken = looked_at_effects(result);
@@ -247,9 +246,9 @@ std::string experiment_chance_text(const ExperimentResult& result) {
   spent += static_cast<double>(broken) * kUsualError;
   if (made == 0) return "";
   return fmt::format(
-      " Verdicts are not corrected for their number: if there were no difference at all, {:.2g} of {} would "
-      "be "
-      "called one on average.",
+      " Verdicts are not corrected for their number: if there were no difference at all, at most {:.2g} of "
+      "{} "
+      "would be called one on average.",
       spent, counted_text(made, "comparison"));
 }
 

@@ -26,7 +26,7 @@ std::vector<const MeasuredTraining*> variant_runs(const ExperimentResult& result
 
 // Of the runs that count.
 struct CountedSeeds {
-  int64_t all = 0, with_sink = 0, spikes = 0;
+  int64_t all = 0, with_sink = 0;
 };
 
 CountedSeeds counted_seeds(const ExperimentResult& result, const PlannedVariant& variant) {
@@ -34,7 +34,6 @@ CountedSeeds counted_seeds(const ExperimentResult& result, const PlannedVariant&
   for (const MeasuredTraining* run : counted_runs(result, variant)) {
     ++seeds.all;
     seeds.with_sink += has_sink(result, *run) ? 1 : 0;
-    seeds.spikes += run->spikes;
   }
   return seeds;
 }
@@ -54,6 +53,11 @@ TableCell perplexity_cell(const std::optional<MeanInterval>& loss) {
   return Estimate{std::exp(loss->mean), Interval{std::exp(losses.low), std::exp(losses.high)}};
 }
 
+TableCell share_cell(int64_t part, int64_t all) {
+  if (all == 0) return Missing{};
+  return Estimate{static_cast<double>(part) / static_cast<double>(all), share_interval(part, all)};
+}
+
 // A row for whatever is compared, a column for each figure of it.
 class ComparedRows {
  public:
@@ -63,16 +67,16 @@ class ComparedRows {
       if (figure.is_compared) figures_.push_back(figure);
   }
 
-  template <class Planned>  // PlannedDifference of a figure's value
+  template <class Planned>  // DifferenceAtLook of a figure's value
   void add(const std::string& subject, Planned planned) {
-    const PlannedDifference losses = planned(&MeasuredTraining::validation_loss);
+    const DifferenceAtLook losses = planned(&MeasuredTraining::validation_loss);
     intervals_.add(losses);
     std::vector<TableCell>& row = rows_.emplace_back();
     row = {subject, losses.difference ? losses.difference->count : 0};
     for (const ExperimentFigure& figure : figures_) {
-      const PlannedDifference difference = planned(figure.value);
+      const DifferenceAtLook difference = planned(figure.value);
       intervals_.add(difference);
-      row.push_back(cell_within(shown_difference(difference), possible_differences(figure)));
+      row.push_back(cell_over_seeds(difference.shown(), possible_differences(figure)));
     }
   }
 
@@ -100,8 +104,9 @@ class ComparedRows {
 std::vector<ExperimentFigure> measured_figures(const ExperimentResult& result) {
   std::vector<ExperimentFigure> figures;
   for (const ExperimentFigure& figure : experiment_figures())
-    if (std::ranges::any_of(result.runs,
-                            [&](const MeasuredTraining& run) { return std::isfinite(run.*figure.value); }))
+    if (std::ranges::any_of(result.runs, [&](const MeasuredTraining& run) {
+          return !run.diverged && std::isfinite(run.*figure.value);
+        }))
       figures.push_back(figure);
   return figures;
 }
@@ -112,15 +117,13 @@ Table experiment_runs_table(const ExperimentResult& result) {
               .columns = {{.name = "variant", .kind = ColumnKind::Text}, {.name = "seed"}},
               .view = TableView::FileOnly};
   for (const ExperimentFigure& figure : experiment_figures()) table.columns.push_back(figure_column(figure));
-  for (const char* name : {"spikes", "diverged", "counts", "seconds"})
-    table.columns.push_back({.name = name});
+  for (const char* name : {"diverged", "counts", "seconds"}) table.columns.push_back({.name = name});
   for (const char* name : {"cpu", "isa"}) table.columns.push_back({.name = name, .kind = ColumnKind::Text});
   for (const MeasuredTraining& run : result.runs) {
     std::vector<TableCell> row = {run.variant, int64_t{run.seed}};
     for (const ExperimentFigure& figure : experiment_figures()) row.emplace_back(run.*figure.value);
-    for (const int64_t number :
-         {run.spikes, int64_t{run.diverged}, int64_t{run_counts(result.experiment, run)}})
-      row.emplace_back(number);
+    for (const bool is_so : {run.diverged, run_counts(result.experiment, run)})
+      row.emplace_back(int64_t{is_so});
     row.emplace_back(run.seconds);
     for (std::string& part : machine_parts(run.machine)) row.emplace_back(std::move(part));
     table.rows.push_back(std::move(row));
@@ -131,13 +134,12 @@ Table experiment_runs_table(const ExperimentResult& result) {
 Table experiment_variants_table(const ExperimentResult& result) {
   Table table{.name = result.experiment.name + "-variants",
               .caption =
-                  "Means over the seeds that count, with 95 % intervals (Student's t); spikes of all of "
-                  "them together; perplexities of mean losses",
+                  "Means over the seeds that count, with 95 % intervals (Student's t); perplexities of mean "
+                  "losses; spikes of the loss of a run",
               .columns = {{.name = "variant", .kind = ColumnKind::Text},
                           {.name = "parameters"},
                           {.name = "seeds"},
                           {.name = "with a sink", .key = "seeds_with_sink"},
-                          {.name = "spikes", .note = "of all these seeds together"},
                           {.name = "perplexity",
                            .note = "of the mean loss, so a geometric mean",
                            .format = {.style = NumberStyle::Fixed, .digits = 2}}}};
@@ -146,10 +148,11 @@ Table experiment_variants_table(const ExperimentResult& result) {
   for (const PlannedVariant& variant : result.variants) {
     const CountedSeeds seeds = counted_seeds(result, variant);
     const auto loss = figure_over_seeds(result, variant, &MeasuredTraining::validation_loss);
-    std::vector<TableCell> row = {variant.point.name(), variant.parameters, seeds.all,
-                                  seeds.with_sink,      seeds.spikes,       perplexity_cell(loss)};
+    std::vector<TableCell> row = {variant.point.name(), variant.parameters, seeds.all, seeds.with_sink,
+                                  perplexity_cell(loss)};
     for (const ExperimentFigure& figure : figures)
-      row.push_back(cell_within(figure_over_seeds(result, variant, figure.value), possible_values(figure)));
+      row.push_back(
+          cell_over_seeds(figure_over_seeds(result, variant, figure.value), possible_values(figure)));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -182,15 +185,20 @@ Table experiment_ends_table(const ExperimentResult& result) {
   Table table{.name = result.experiment.name + "-ends",
               .caption =
                   "How the runs ended: validation losses of the best and the worst seed among those "
-                  "that did not diverge, and spikes of all seeds together",
+                  "that did not diverge, spikes of all seeds together, and the share that diverged with "
+                  "an exact 95 % interval",
               .columns = {{.name = "variant", .kind = ColumnKind::Text},
                           {.name = "runs"},
                           {.name = "diverged"},
+                          {.name = "share diverged",
+                           .key = "share_diverged",
+                           .format = {.style = NumberStyle::Fixed, .digits = 2}},
                           {.name = "spikes"},
                           {.name = "best loss", .key = "best_loss", .format = loss},
                           {.name = "worst loss", .key = "worst_loss", .format = loss}}};
   for (const PlannedVariant& variant : result.variants) {
-    int64_t diverged = 0, spikes = 0;
+    int64_t diverged = 0;
+    double spikes = 0;
     std::vector<double> losses;
     const auto runs = variant_runs(result, variant);
     for (const MeasuredTraining* run : runs) {
@@ -199,7 +207,8 @@ Table experiment_ends_table(const ExperimentResult& result) {
       if (!run->diverged) losses.push_back(run->validation_loss);
     }
     const bool some = !losses.empty();
-    table.rows.push_back({variant.point.name(), std::ssize(runs), diverged, spikes,
+    table.rows.push_back({variant.point.name(), std::ssize(runs), diverged,
+                          share_cell(diverged, std::ssize(runs)), static_cast<int64_t>(spikes),
                           some ? TableCell(std::ranges::min(losses)) : TableCell(Missing{}),
                           some ? TableCell(std::ranges::max(losses)) : TableCell(Missing{})});
   }

@@ -130,20 +130,20 @@ std::optional<MeanInterval> mean_of_seeds(std::span<const NurserySeed> seeds, co
   return mean_interval(values);
 }
 
-PlannedDifference difference_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
-                                      double NurserySeed::*figure, std::span<const ExperimentLook> looks) {
+DifferenceAtLook difference_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
+                                     double NurserySeed::*figure, std::span<const ExperimentLook> looks) {
   if (seeds.empty()) return {};
   const int64_t first = std::ranges::min(seeds, {}, &NurserySeed::seed).seed;
   std::vector<EndedPair> pairs;
   for (const NurserySeed& run : seeds) {
     const NurserySeed* baseline = baseline_of(seeds, run.seed);
     if (run.variant != variant || baseline == nullptr) continue;
-    pairs.push_back({.number = run.seed - first});
+    pairs.push_back({.seed_index = run.seed - first});
     if (solves(run.copy_accuracy) && solves(baseline->copy_accuracy))
       pairs.back().difference = run.*figure - baseline->*figure;
   }
-  std::ranges::sort(pairs, {}, &EndedPair::number);
-  return planned_difference(pairs, looks);
+  std::ranges::sort(pairs, {}, &EndedPair::seed_index);
+  return difference_at_look(pairs, looks);
 }
 
 }  // namespace sluice

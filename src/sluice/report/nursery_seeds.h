@@ -50,7 +50,7 @@ std::optional<MeanInterval> mean_of_seeds(std::span<const NurserySeed> seeds, co
 
 // The variant's minus the baseline's; pairs of which one does not solve the task do not count. Experiments
 // train their first seeds first, so the lowest is the first that was planned.
-PlannedDifference difference_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
-                                      double NurserySeed::*figure, std::span<const ExperimentLook> looks);
+DifferenceAtLook difference_of_seeds(std::span<const NurserySeed> seeds, const std::string& variant,
+                                     double NurserySeed::*figure, std::span<const ExperimentLook> looks);
 
 }  // namespace sluice

@@ -138,7 +138,7 @@ Table nursery_seed_means(const NurseryPair& pair, std::span<const NurserySeed> s
       sinks += solves(seed.copy_accuracy) && has_sink(seed) ? 1 : 0;
     }
     const auto mean = [&](double NurserySeed::*figure, const std::optional<Interval>& possible = {}) {
-      return cell_within(mean_of_seeds(seeds, variant, figure), possible);
+      return cell_over_seeds(mean_of_seeds(seeds, variant, figure), possible);
     };
     table.rows.push_back({short_name(variant), runs, solved, sinks, mean(&NurserySeed::sink, kShares),
                           mean(&NurserySeed::max_activation, kSizes), mean(&NurserySeed::validation_loss),
@@ -159,14 +159,13 @@ Table nursery_seed_differences(const NurseryPair& pair, std::span<const NurseryS
     const auto planned = [&](double NurserySeed::*figure) {
       return difference_of_seeds(seeds, variant, figure, pair.looks);
     };
-    const PlannedDifference sinks = planned(&NurserySeed::sink);
+    const DifferenceAtLook sinks = planned(&NurserySeed::sink);
     if (variant == stored_baseline(seeds) || !sinks.difference) continue;
     intervals.add(sinks);  // the other figures are of the same pairs
     std::vector<TableCell>& row = table.rows.emplace_back();
-    row = {short_name(variant), sinks.difference->count,
-           cell_within(shown_difference(sinks), kShareDifferences)};
+    row = {short_name(variant), sinks.difference->count, cell_over_seeds(sinks.shown(), kShareDifferences)};
     for (const auto figure : {&NurserySeed::max_activation, &NurserySeed::validation_loss})
-      row.push_back(cell_over_seeds(shown_difference(planned(figure))));
+      row.push_back(cell_over_seeds(planned(figure).shown()));
   }
   table.caption = fmt::format("Minus baseline, paired by seed, {} (Student's t)", intervals.text());
   return table;

@@ -5,8 +5,6 @@
 
 #include "sluice/report/nursery_findings.h"
 #include "sluice/report/nursery_report.h"
-#include "sluice/report/planned_finding.h"
-#include "sluice/report/table_parts.h"
 #include "sluice/report/terminal_table.h"
 
 namespace sluice {
@@ -40,21 +38,12 @@ ordered_json json_of_model(const NurseryModel& model, const StudiedModel& studie
   return json;
 }
 
-ordered_json json_of(const PlannedDifference& planned, const std::optional<Interval>& possible) {
-  const std::optional<MeanInterval> mean = shown_difference(planned);
-  if (!mean) return nullptr;
-  ordered_json json = {
-      {"n", mean->count}, {"mean", mean->mean}, {"interval", nullptr}, {"error", planned.error()}};
-  if (mean->half_width) json["interval"] = to_json(std::optional(within(around(*mean), possible)));
-  return json;
-}
-
 ordered_json json_of_seeds(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
   ordered_json differences = ordered_json::array();
   for (const std::string& variant : variants_of(seeds)) {
     if (variant == stored_baseline(seeds)) continue;
     const auto difference = [&](double NurserySeed::*figure, const std::optional<Interval>& possible = {}) {
-      return json_of(difference_of_seeds(seeds, variant, figure, pair.looks), possible);
+      return to_json(difference_of_seeds(seeds, variant, figure, pair.looks), possible);
     };
     differences.push_back({{"variant", variant},
                            {"sink", difference(&NurserySeed::sink, kShareDifferences)},

@@ -2,34 +2,29 @@
 
 #include <fmt/format.h>
 
-#include "sluice/report/table_parts.h"
+#include "sluice/base/assert.h"
 
 namespace sluice {
 
-Finding planned_finding(Difference difference, const PlannedDifference& planned,
+Finding planned_finding(Difference difference, const DifferenceAtLook& at_look,
                         std::span<const ExperimentLook> looks) {
-  if (!planned.look)
+  SLUICE_ASSERT(at_look.look || !looks.empty(), "planned_finding: {} waits for no look", difference.what);
+  if (!at_look.look)
     return {.verdict = Verdict::Undecided,
             .text = fmt::format(
                 "{} of {}: not looked at yet. The first planned look is at {} pairs of seeds; {} have ended.",
-                difference.what, difference.subject, looks.front().pairs, planned.pairs)};
-  if (!planned.difference)
+                difference.what, difference.subject, looks.front().pairs, at_look.ended_pairs)};
+  if (!at_look.difference)
     return {.verdict = Verdict::Undecided,
             .text = fmt::format("{} of {}: of {} pairs of seeds none counts.", difference.what,
-                                difference.subject, planned.look->pairs)};
-  const MeanInterval& mean = *planned.difference;
+                                difference.subject, at_look.look->pairs)};
+  const MeanInterval& mean = *at_look.difference;
   difference.value = mean.mean;
   difference.n = mean.count;
   if (difference.counted.empty()) difference.counted = "pairs of seeds";
-  difference.error = planned.error();
+  difference.error = at_look.error();
   if (mean.half_width) difference.interval = within(around(mean), difference.possible);
   return finding_of(difference);
-}
-
-std::optional<MeanInterval> shown_difference(const PlannedDifference& planned) {
-  std::optional<MeanInterval> shown = planned.difference;
-  if (shown && !planned.look) shown->half_width.reset();
-  return shown;
 }
 
 std::string confidences_text(const std::set<double>& errors) {
@@ -43,9 +38,9 @@ bool ShownIntervals::has_any() const {
   return !errors_.empty();
 }
 
-void ShownIntervals::add(const PlannedDifference& planned) {
-  if (planned.look)
-    errors_.insert(planned.error());
+void ShownIntervals::add(const DifferenceAtLook& at_look) {
+  if (at_look.look)
+    errors_.insert(at_look.error());
   else
     waits_ = true;
 }

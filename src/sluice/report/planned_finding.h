@@ -12,12 +12,9 @@
 namespace sluice {
 
 // The difference says what is compared, and what n counts if that is not pairs of seeds; its value, interval
-// and n come from what was planned.
-Finding planned_finding(Difference difference, const PlannedDifference& planned,
+// and n come from the look. Of one before its first look, `looks` says when that is.
+Finding planned_finding(Difference difference, const DifferenceAtLook& at_look,
                         std::span<const ExperimentLook> looks);
-
-// As tables and figures have it.
-std::optional<MeanInterval> shown_difference(const PlannedDifference& planned);
 
 // "98 %", or "95 % and 98 %" while variants are at different looks: what each may err is spent.
 std::string confidences_text(const std::set<double>& errors);
@@ -27,7 +24,7 @@ class ShownIntervals {
  public:
   explicit ShownIntervals(std::span<const ExperimentLook> looks) : looks_(looks) {}
 
-  void add(const PlannedDifference& planned);
+  void add(const DifferenceAtLook& at_look);
   bool has_any() const;
 
   // "with 95 % and 98 % intervals; no interval before the first look, at 5 pairs of seeds"

@@ -2,25 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-#include <ctime>
-
 #include "sluice/base/build_info.h"
+#include "sluice/base/system.h"
 #include "sluice/model/model_checksum.h"
 
 namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string utc_time() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc = {};
-  gmtime_r(&now, &utc);
-  char text[32] = {};
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
 
 std::string machine_text(const Engine& engine) {
   const int threads = engine.threads().count();
@@ -34,7 +23,7 @@ ReportHeader report_header(const Engine& engine, std::string command) {
   return {.command = std::move(command),
           .version = std::string(build_info().version),
           .machine = machine_text(engine),
-          .time = utc_time()};
+          .time = utc_time("%Y-%m-%dT%H:%M:%SZ")};
 }
 
 ReportSource report_source(std::string role, const fs::path& path) {

@@ -38,24 +38,9 @@ std::vector<TableCell> distribution_cells(const Distribution& values) {
           values.below_half(),     values.open(),        values.bimodality()};
 }
 
-Interval around(const MeanInterval& mean) {
-  const double half = mean.half_width.value_or(std::nan(""));
-  return {mean.mean - half, mean.mean + half};
-}
-
-Interval within(Interval interval, const std::optional<Interval>& possible) {
-  if (!possible) return interval;
-  return {std::max(interval.low, possible->low), std::min(interval.high, possible->high)};
-}
-
-TableCell cell_over_seeds(const std::optional<MeanInterval>& mean) {
+TableCell cell_over_seeds(const std::optional<MeanInterval>& mean, const std::optional<Interval>& possible) {
   if (!mean) return Missing{};
   if (!mean->half_width) return mean->mean;
-  return Estimate{mean->mean, around(*mean)};
-}
-
-TableCell cell_within(const std::optional<MeanInterval>& mean, const std::optional<Interval>& possible) {
-  if (!mean || !mean->half_width) return cell_over_seeds(mean);
   return Estimate{mean->mean, within(around(*mean), possible)};
 }
 

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sluice/base/error.h"
-#include "sluice/experiment/experiment.h"
-#include "sluice/experiment/experiment_breaking.h"
+#include "sluice/experiment/experiment_plan.h"
 #include "tests/base/expect_error.h"
 
 namespace sluice {

@@ -1,3 +1,4 @@
+// What breaking the models of an experiment did, as tables and a figure.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,6 +30,12 @@ std::vector<const BrokenRun*> broken_runs(const ExperimentResult& result, const 
   return runs;
 }
 
+// An earlier look at what breaking does was not planned: until then means have no intervals.
+bool all_seeds_have_ended(const ExperimentResult& result, const PlannedVariant& variant) {
+  return std::ranges::count(result.runs, variant.point.name(), &MeasuredTraining::variant) ==
+         result.experiment.seeds;
+}
+
 // Over the broken runs of a variant that have such a number.
 template <class Value>
 std::optional<MeanInterval> over_broken(const ExperimentResult& result, const PlannedVariant& variant,
@@ -36,13 +43,15 @@ std::optional<MeanInterval> over_broken(const ExperimentResult& result, const Pl
   std::vector<double> values;
   for (const BrokenRun* run : broken_runs(result, variant))
     if (!std::isnan(value(*run))) values.push_back(value(*run));
-  return mean_effect(values);
+  std::optional<MeanInterval> mean = mean_effect(values);
+  if (mean && !all_seeds_have_ended(result, variant)) mean->half_width.reset();
+  return mean;
 }
 
 // Means of attention on the first token.
 TableCell sink_cell(const std::optional<MeanInterval>& mean) {
   const auto figures = experiment_figures();
-  return cell_within(
+  return cell_over_seeds(
       mean, possible_values(*std::ranges::find(figures, &MeasuredTraining::sink, &ExperimentFigure::value)));
 }
 
@@ -53,19 +62,18 @@ bool any_beyond_numbers(const ExperimentResult& result) {
   });
 }
 
-// Its mean, with an interval once all planned seeds have ended: an earlier look was not planned.
 std::optional<MeanInterval> shown_effect(const ExperimentResult& result, const PlannedVariant& variant,
                                          size_t intervention) {
-  return shown_difference(planned_effect(result, variant, intervention).planned);
+  return effect_at_look(result, variant, intervention).planned.shown();
 }
 
 std::string intervals_text(const ExperimentResult& result) {
-  for (size_t i = 0; i < result.experiment.breaking->interventions.size(); ++i)
-    for (const PlannedVariant& variant : result.variants)
-      if (variant.can_be_given.at(i) && !planned_effect(result, variant, i).planned.look)
-        return fmt::format("without intervals before the runs of all {} planned seeds have ended",
-                           result.experiment.seeds);
-  return fmt::format("with {} intervals", confidence_text(kUsualError));
+  const bool all = std::ranges::all_of(result.variants, [&](const PlannedVariant& variant) {
+    return broken_runs(result, variant).empty() || all_seeds_have_ended(result, variant);
+  });
+  if (all) return fmt::format("with {} intervals", confidence_text(kUsualError));
+  return fmt::format("without intervals before the runs of all {} planned seeds have ended",
+                     result.experiment.seeds);
 }
 
 std::vector<TableCell> intervention_row(const ExperimentResult& result, const PlannedVariant& variant,
@@ -86,9 +94,10 @@ std::vector<TableCell> intervention_row(const ExperimentResult& result, const Pl
 Table interventions_table(const ExperimentResult& result) {
   Table table{
       .name = result.experiment.name + "-interventions",
-      .caption = fmt::format("Means over seeds {}, each model on {} held-out sequences; worse: models whose "
-                             "loss rises by more than {}",
-                             intervals_text(result), kBrokenSequences, result.experiment.equal_loss),
+      .caption =
+          fmt::format("Means over seeds {}, each model on {} held-out sequences; worse: models whose "
+                      "loss rises by more than {}",
+                      intervals_text(result), result.broken.front().sequences, result.experiment.equal_loss),
       .columns = {{.name = "intervention", .kind = ColumnKind::Text},
                   {.name = "variant", .kind = ColumnKind::Text},
                   {.name = "models"},
@@ -165,10 +174,13 @@ std::string models_text(const ExperimentResult& result) {
 
 std::string interventions_caption(const ExperimentResult& result, bool is_log) {
   std::string caption = fmt::format(
-      "Coloured: means over {}, {}{}; black: each model{}. No dot: the models do not have what is changed",
+      "Coloured: means over {}, {}{}; black: each model{}. No coloured dot: the models do not have what is "
+      "changed",
       models_text(result), intervals_text(result),
       is_log ? ", which end at the axis where they reach below 0" : "", is_log ? " whose loss rises" : "");
-  return caption + (any_beyond_numbers(result) ? ", or one of them is beyond all numbers." : ".");
+  return caption + (any_beyond_numbers(result)
+                        ? ", or one of them is beyond all numbers, so that there is no mean."
+                        : ".");
 }
 
 ReportFigure interventions_figure(const ExperimentResult& result) {
@@ -202,13 +214,12 @@ std::string heads_caption(const ExperimentResult& result) {
   return fmt::format(
       "Heads whose closing costs less than {} nats (upper end of a 95 % interval over sequences), removed "
       "together{}. Heads are chosen on the same {} sequences that they are judged on, so the loss of "
-      "removing "
-      "them is biased low. Means over seeds with 95 % intervals",
+      "removing them is biased low. Means over seeds {}",
       result.experiment.equal_loss,
       plan.train_on == 0
           ? ""
           : fmt::format("; then {} steps at a rate of {} with and without them", plan.train_on, plan.rate),
-      kBrokenSequences);
+      result.broken.front().sequences, intervals_text(result));
 }
 
 Table heads_table(const ExperimentResult& result) {
@@ -240,92 +251,7 @@ Table heads_table(const ExperimentResult& result) {
   return table;
 }
 
-// A variant under an intervention, beside itself as it is or under another one.
-struct BreakingComparison {
-  const PlannedVariant& variant;
-  size_t intervention = 0;
-  std::optional<size_t> against = {};
-  PlannedEffect effect = {};
-};
-
-// Controls are not judged, but what stands against one is.
-std::vector<BreakingComparison> breaking_comparisons(const ExperimentResult& result) {
-  const std::vector<PlannedIntervention>& interventions = result.experiment.breaking->interventions;
-  std::vector<BreakingComparison> comparisons;
-  for (size_t i = 0; i < interventions.size(); ++i) {
-    if (interventions[i].is_control) continue;
-    const std::optional<size_t> against = interventions[i].against;
-    for (const PlannedVariant& variant : result.variants) {
-      if (!variant.can_be_given.at(i)) continue;
-      comparisons.push_back({variant, i, {}, planned_effect(result, variant, i)});
-      if (against && variant.can_be_given.at(*against))
-        comparisons.push_back({variant, i, against, planned_effect(result, variant, i, against)});
-    }
-  }
-  return comparisons;
-}
-
-Finding waiting_finding(const ExperimentResult& result, int64_t waiting) {
-  return {.verdict = Verdict::Undecided,
-          .text = fmt::format("Not answered yet: {} before the runs of all {} planned seeds have ended.",
-                              counted_text(waiting, "effect of an intervention", "effects of interventions"),
-                              result.experiment.seeds)};
-}
-
-// "Higher in 10 of 10 models." Means of a few that break and many that hardly do have wide intervals.
-std::string worse_text(const ExperimentResult& result, const BreakingComparison& comparison) {
-  if (comparison.against) return "";
-  const std::vector<double> effects = effects_on_loss(result, comparison.variant, comparison.intervention);
-  return fmt::format("Higher by more than {} in {} of {} models.", result.experiment.equal_loss,
-                     worse_by_more(effects, result.experiment.equal_loss), effects.size());
-}
-
-Finding breaking_finding(const ExperimentResult& result, const BreakingComparison& comparison) {
-  const std::vector<PlannedIntervention>& interventions = result.experiment.breaking->interventions;
-  const std::string subject =
-      fmt::format("{}, {}", comparison.variant.point.name(), interventions[comparison.intervention].name);
-  const std::string against =
-      comparison.against ? fmt::format("the same models, {}", interventions[*comparison.against].name)
-                         : "the same models as they are";
-  if (const int64_t beyond = comparison.effect.beyond; beyond > 0)
-    return {.verdict = Verdict::Undecided,
-            .text = fmt::format("Loss of {}, beside {}: beyond all numbers in {}, so there is no mean.",
-                                subject, against, counted_text(beyond, "model"))};
-  const PlannedDifference& planned = comparison.effect.planned;
-  if (!planned.difference)
-    return {.verdict = Verdict::Undecided,
-            .text = fmt::format("Loss of {}, beside {}: no model counts.", subject, against)};
-  return planned_finding({.what = "loss",
-                          .subject = subject,
-                          .against = against,
-                          .counted = "models",
-                          .margin = result.experiment.equal_loss,
-                          .limits = worse_text(result, comparison)},
-                         planned, {});
-}
-
 }  // namespace
-
-int64_t looked_at_effects(const ExperimentResult& result) {
-  if (result.broken.empty()) return 0;
-  return std::ranges::count_if(breaking_comparisons(result), [](const BreakingComparison& each) {
-    return each.effect.planned.look && each.effect.planned.difference;
-  });
-}
-
-std::vector<ReportBlock> experiment_breaking_findings(const ExperimentResult& result) {
-  std::vector<ReportBlock> findings;
-  if (result.broken.empty()) return findings;
-  int64_t waiting = 0;
-  for (const BreakingComparison& comparison : breaking_comparisons(result)) {
-    if (comparison.effect.planned.look)
-      findings.emplace_back(breaking_finding(result, comparison));
-    else
-      ++waiting;
-  }
-  if (waiting > 0) findings.emplace_back(waiting_finding(result, waiting));
-  return findings;
-}
 
 std::vector<ReportBlock> experiment_breaking_blocks(const ExperimentResult& result) {
   return {
