@@ -52,7 +52,7 @@ pin_program() (
 )
 
 run_queue() {
-  local name seeds queue
+  local name seeds queue status held=75
   mkdir -p "$home/queues"
   # Held as long as the script or a training below it lives.
   exec {queue}>"$home/queue.$$"
@@ -60,7 +60,13 @@ run_queue() {
   mv "$home/queue.$$" "$home/queues/$$"
   pin_program
   while read -r name seeds; do
-    if hold_runs "$home" "$name" --nonblock; then train "$name" ${seeds:+--seeds "$seeds"}; fi
+    status=0
+    hold_runs "$home" "$name" --nonblock --conflict-exit-code "$held" || status=$?
+    case $status in
+      0) train "$name" ${seeds:+--seeds "$seeds"} ;;
+      "$held") echo "$name: left out, somebody else trains $(runs_of "$name")" >&2 ;;
+      *) note_end "$name" "$status" ;;
+    esac
     release_runs
   done < <(steps)
   exit_by_failures

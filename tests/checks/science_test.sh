@@ -76,7 +76,13 @@ exec {held}>"$home/first.lock"
 flock "$held"
 expect_pass "a queue beside somebody who trains" science run
 begun "leaves out what the other trains" "second"
-rm "$work/begun"
+output=$(science run 2>&1 | grep "left out")
+expect_output "and says so" "first: left out, somebody else trains first
+third: left out, somebody else trains first"
+rm "$home/second.lock"
+mkdir "$home/second.lock" # no lock can be had there
+expect_fail "a lock that cannot be had is no other who trains" "science.sh: failed: second" science run
+rmdir "$home/second.lock"
 : >"$work/waits"
 "$tree/scripts/reproduce.sh" third "$home" >"$work/waits" 2>&1 &
 for ((tries = 0; tries < 300; ++tries)); do # 30 seconds
