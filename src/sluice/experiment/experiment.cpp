@@ -291,7 +291,9 @@ Experiment read_experiment(const std::filesystem::path& file) {
       .first_seed = static_cast<int>(json.integer_or("first_seed", 1, {.min = 1, .max = 1'000'000}))};
   read_grid(json, experiment);
   experiment.looks = read_looks(json.at("looks"), experiment.seeds);
-  if (experiment.looks.empty() && experiment.seeds > 1 && !json.contains("breaking"))
+  // Conditions may be there to choose from, with as many seeds as that takes: then nothing is compared.
+  if (experiment.looks.empty() && experiment.seeds > 1 && experiment.conditions.empty() &&
+      !json.contains("breaking"))
     throw json.at("looks").unexpected("at least one look, if there are seeds to compare");
   experiment.solved = json.optional_number("solved", {.min = 0, .max = 1});
   if (experiment.solved && experiment.text.kind != ExperimentText::Kind::Backcopy)
