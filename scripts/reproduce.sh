@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Trains and measures one experiment of docs/results anew and writes its page: reproduce.sh NAME [--seeds N] [DIR], with
-# the first N of its seeds (default: all that are planned). What is in DIR (default: ../science beside the repository)
+# Trains and measures one experiment of docs/results anew and writes its page to DIR/pages, to be held against the one in
+# docs/results: reproduce.sh NAME [--seeds N] [DIR], with the first N of its seeds (default: all that are planned).
+# What is in DIR (default: ../science beside the repository)
 # already is taken as it is; what experiments/ledger knows is not: that is what is reproduced. An experiment that takes its
 # rate from another one has that trained, and its page written, first. Without a program it builds one, and installs what
 # that needs. Without a name: which there are.
@@ -10,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/experiment-runs.sh
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-  sed -n '2,6s/^# //p' "$0"
+  sed -n '2,7s/^# //p' "$0"
   exit 0
 fi
 if (($# == 0)); then
@@ -39,4 +40,5 @@ if ! hold_runs "$home" "$name" --nonblock; then
   echo "reproduce.sh: somebody else trains $(runs_of "$name") in $home; waiting until they are through" >&2
   hold_runs "$home" "$name"
 fi
-exec build/release/sluice experiment "$file" "${seeds[@]}" --home "$home" --page docs/results
+build/release/sluice experiment "$file" "${seeds[@]}" --home "$home" --page "$home/pages"
+echo "reproduce.sh: hold $home/pages/$name.md against docs/results/$name.md" >&2

@@ -107,8 +107,12 @@ show_status() {
     here=$({ find "$home/$(runs_of "$name")" -mindepth 3 -maxdepth 3 -name best 2>/dev/null || true; } | wc -l)
     result=$(known_of "$name") # what is wrong with a ledger is said
     planned=$(number_in planned_runs <<<"$result")
-    looked=$(number_in pairs_looked_at <<<"$result")
-    printf '%-20s %3s of %3s runs in the ledger, looked at with %2s pairs; %3s have validated here\n' \
+    if grep -q '"pairs_looked_at": null' <<<"$result"; then
+      looked="no looks are planned"
+    else
+      looked=$(printf 'looked at with %2s pairs' "$(number_in pairs_looked_at <<<"$result")")
+    fi
+    printf '%-21s %3s of %3s runs in the ledger, %s; %3s have validated here\n' \
       "$name" "$known" "$planned" "$looked" "$here"
   done < <(experiments)
 }

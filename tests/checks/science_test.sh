@@ -68,7 +68,7 @@ expect_pass "pages" science pages
 
 output=$(science status) && output=$(grep '^third' <<<"$output")
 expect_output "status" \
-  "third                  1 of   7 runs in the ledger, looked at with  5 pairs;   0 have validated here"
+  "third                   1 of   7 runs in the ledger, looked at with  5 pairs;   0 have validated here"
 
 expect_pass "to reproduce" reproduce third "$home"
 expect_pass "takes the same lock as the queue" grep -qx "third under first.lock" "$work/locks"

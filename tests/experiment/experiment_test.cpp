@@ -312,6 +312,11 @@ TEST_F(ExperimentFiles, train_measure_and_go_on) {
   Engine engine({.threads = 1});
   ExperimentRequest request{
       .experiment = read(json), .home = directory_.path() / "home", .runs = RunSelection::Ended};
+  EXPECT_ERROR(run_experiment(engine, request), ErrorKind::BadInput,
+               request.home.string() +
+                   ": is no directory of runs, and no ledger is given (without --ended what is missing is "
+                   "trained)");
+  std::filesystem::create_directory(request.home);
   EXPECT_TRUE(run_experiment(engine, request).runs.empty());
   request.runs = RunSelection::All;
   const ExperimentResult result = run_experiment(engine, request);

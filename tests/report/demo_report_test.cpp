@@ -39,6 +39,7 @@ DemoModel model_of(const std::string& variant, bool gated) {
 NurseryResult smallest_nursery() {
   NurseryResult nursery = example_nursery();
   nursery.pair = kNurseryPairs[0];
+  nursery.seeds = stored_seeds(nursery.pair);
   return nursery;
 }
 

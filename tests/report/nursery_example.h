@@ -44,6 +44,7 @@ inline StudiedModel example_studied(const std::string& name, const ExampleNurser
 inline NurseryResult example_nursery(const ExampleNurseryModel& baseline, const ExampleNurseryModel& gated) {
   NurseryResult result{
       .pair = kNursery,
+      .seeds = stored_seeds(kNursery),
       .out = "demo",
       .text = {.chain_seed = 1, .tokens = "demo/nursery.tokens", .info = {.tokens = 1280, .documents = 10}}};
   Study study;

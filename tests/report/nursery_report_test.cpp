@@ -9,17 +9,35 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sluice/experiment/experiment.h"
 #include "sluice/report/nursery_findings.h"
 #include "sluice/train/run_config.h"
-#include "tests/base/expect_error.h"
 #include "tests/report/nursery_example.h"
 
 namespace sluice {
 namespace {
 
-constexpr ExperimentLook kTwoPairs[] = {{2, 0.05}};
-constexpr const char* kColumns = "variant,seed,validation_loss,sink,max_activation,copy_accuracy,excess\n";
+MeasuredTraining run_of(const char* variant, int seed, double sink, double copy_accuracy = 0.99) {
+  return {.variant = variant,
+          .seed = seed,
+          .validation_loss = 2,
+          .sink = sink,
+          .max_activation = 16,
+          .copy_accuracy = copy_accuracy,
+          .excess = 0.01};
+}
+
+// The nursery's experiment with other runs, looked at once.
+ExperimentResult seeds_with(std::vector<MeasuredTraining> runs, const ExperimentLook& look) {
+  ExperimentResult seeds = stored_seeds(kNursery);
+  seeds.experiment.looks = {look};
+  seeds.runs = std::move(runs);
+  return seeds;
+}
+
+DifferenceAtLook headwise_sinks(const ExperimentResult& seeds) {
+  return planned_difference(seeds, *find_variant(seeds.variants, "nursery-headwise"),
+                            &MeasuredTraining::sink);
+}
 
 bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -80,10 +98,8 @@ TEST(NurseryReport, has_a_row_per_model_and_per_head) {
 
 TEST(NurseryReport, leads_with_the_answer_and_ends_with_the_other_seeds) {
   NurseryResult nursery = example_nursery();
-  nursery.seeds = read_nursery_seeds(
-      std::string(kColumns) +
-          "nursery-baseline,1,2.2,0.25,16,0.99,0.01\nnursery-headwise,1,2.2,0.1,12,0.99,0.01\n",
-      "given");
+  nursery.seeds =
+      seeds_with({run_of("nursery-baseline", 1, 0.25), run_of("nursery-headwise", 1, 0.1)}, {10, 0.05});
   const Section section = nursery_section(nursery);
   EXPECT_EQ(std::get<Finding>(section.blocks[1]).text, nursery_answer(example_nursery()).text);
   ASSERT_EQ(section.subsections.size(), 1U);
@@ -103,60 +119,37 @@ TEST(NurseryReport, is_json_with_the_limits_and_the_answer) {
 }
 
 TEST(NurserySeeds, are_paired_by_seed_and_only_where_both_solve_the_task) {
-  const std::vector<NurserySeed> seeds = read_nursery_seeds(std::string(kColumns) +
-                                                                "nursery-baseline,1,2,0.20,16,0.99,0.01\n"
-                                                                "nursery-baseline,2,2,0.30,16,0.99,0.01\n"
-                                                                "nursery-baseline,3,2,0.30,16,0.94,0.01\n"
-                                                                "nursery-headwise,2,2,0.10,10,0.99,0.01\n"
-                                                                "nursery-headwise,1,2,0.10,12,0.99,0.01\n"
-                                                                "nursery-headwise,3,2,0.00,10,0.99,0.01\n"
-                                                                "nursery-headwise,4,2,0.00,10,0.99,0.01\n",
-                                                            "given");
-  const auto difference =
-      difference_of_seeds(seeds, "nursery-headwise", &NurserySeed::sink, kTwoPairs).difference;
+  const ExperimentResult seeds =
+      seeds_with({run_of("nursery-baseline", 1, 0.20), run_of("nursery-baseline", 2, 0.30),
+                  run_of("nursery-baseline", 3, 0.30, 0.94), run_of("nursery-headwise", 2, 0.10),
+                  run_of("nursery-headwise", 1, 0.10), run_of("nursery-headwise", 3, 0),
+                  run_of("nursery-headwise", 4, 0)},
+                 {2, 0.05});
+  const auto difference = headwise_sinks(seeds).difference;
   ASSERT_TRUE(difference.has_value());
   EXPECT_EQ(difference->count, 2);
   EXPECT_NEAR(difference->mean, -0.15, 1e-12);
   EXPECT_NEAR(*difference->half_width, 12.7062047 * 0.05, 1e-6);
-  EXPECT_EQ(mean_of_seeds(seeds, "nursery-baseline", &NurserySeed::sink)->count, 2);
-  EXPECT_EQ(csv_of(nursery_seed_differences(kNursery, seeds)).substr(0, 11), "model,pairs");
+  EXPECT_EQ(nursery_seed_differences(kNursery, seeds).rows.size(), 1U) << "of the other variant none has run";
   const std::string note = nursery_seed_note(kNursery, seeds);
   EXPECT_TRUE(says(note, "7 runs, of which 1 does not solve the task")) << note;
   const Table means = nursery_seed_means(kNursery, seeds);
+  ASSERT_EQ(means.rows.size(), 2U);
   EXPECT_EQ(std::get<int64_t>(means.rows[0][1]), 3) << "seeds";
   EXPECT_EQ(std::get<int64_t>(means.rows[0][2]), 2) << "solved";
   EXPECT_EQ(std::get<int64_t>(means.rows[0][3]), 2) << "with a sink";
   EXPECT_EQ(std::get<int64_t>(means.rows[1][3]), 0) << "with a sink";
-  EXPECT_FALSE(difference_of_seeds(seeds, "nursery-elementwise", &NurserySeed::sink, kTwoPairs)
-                   .difference.has_value());
 }
 
 TEST(NurserySeeds, do_not_take_the_place_of_one_that_does_not_solve_the_task) {
-  const std::vector<NurserySeed> seeds = read_nursery_seeds(std::string(kColumns) +
-                                                                "nursery-baseline,11,2,0.20,16,0.94,0.01\n"
-                                                                "nursery-baseline,12,2,0.30,16,0.99,0.01\n"
-                                                                "nursery-baseline,13,2,0.30,16,0.99,0.01\n"
-                                                                "nursery-headwise,11,2,0.10,10,0.99,0.01\n"
-                                                                "nursery-headwise,12,2,0.10,10,0.99,0.01\n"
-                                                                "nursery-headwise,13,2,0.00,10,0.99,0.01\n",
-                                                            "given");
-  const DifferenceAtLook planned =
-      difference_of_seeds(seeds, "nursery-headwise", &NurserySeed::sink, kTwoPairs);
-  EXPECT_EQ(planned.look->pairs, 2);
-  EXPECT_EQ(planned.difference->count, 1) << "of the first two, not of the third";
-  EXPECT_NEAR(planned.difference->mean, -0.2, 1e-12);
-}
-
-TEST(NurserySeeds, of_a_damaged_table_are_refused_with_the_line) {
-  const std::string columns = "variant,seed,validation_loss,sink,max_activation,copy_accuracy,excess";
-  EXPECT_ERROR(read_nursery_seeds("variant,seed\n", "given"), ErrorKind::BadInput,
-               "given, line 1: no column validation_loss");
-  EXPECT_ERROR(read_nursery_seeds("", "given"), ErrorKind::BadInput,
-               "given: has no line with the names of its columns");
-  EXPECT_ERROR(read_nursery_seeds(columns + "\na,1,2,3,4,5\n", "given"), ErrorKind::BadInput,
-               "given, line 2: expected 7 cells, got 6 cells");
-  EXPECT_ERROR(read_nursery_seeds(columns + "\na,1,2,nan,4,5,6\n", "given"), ErrorKind::BadInput,
-               "given, line 2: sink is not a number: got \"nan\"");
+  const DifferenceAtLook sinks =
+      headwise_sinks(seeds_with({run_of("nursery-baseline", 1, 0.2), run_of("nursery-baseline", 2, 0.2, 0.5),
+                                 run_of("nursery-baseline", 3, 0.2), run_of("nursery-headwise", 1, 0.1),
+                                 run_of("nursery-headwise", 2, 0.1), run_of("nursery-headwise", 3, 0.1)},
+                                {2, 0.05}));
+  EXPECT_TRUE(sinks.look);
+  ASSERT_TRUE(sinks.difference);
+  EXPECT_EQ(sinks.difference->count, 1);
 }
 
 // A number that the page beside the stored table has of a variant.
@@ -180,9 +173,9 @@ double on_page(const NurseryPair& pair, const std::string& column) {
 
 TEST(NurserySeeds, are_built_into_the_program_and_say_what_their_page_says) {
   for (const NurseryPair& pair : kNurseryPairs) {
-    const std::vector<NurserySeed> seeds = stored_nursery_seeds(pair);
-    const DifferenceAtLook sinks =
-        difference_of_seeds(seeds, pair.stored_variant, &NurserySeed::sink, pair.looks);
+    const ExperimentResult seeds = stored_seeds(pair);
+    const DifferenceAtLook sinks = planned_difference(
+        seeds, *find_variant(seeds.variants, pair.stored_variant), &MeasuredTraining::sink);
     EXPECT_TRUE(sinks.look) << pair.stored << " has reached no look";
     ASSERT_TRUE(sinks.difference && sinks.difference->half_width) << pair.stored;
     EXPECT_NEAR(sinks.difference->mean, on_page(pair, "sink"), 1e-9) << pair.stored;
@@ -198,13 +191,7 @@ TEST(NurserySeeds, are_built_into_the_program_and_say_what_their_page_says) {
 
 TEST(NurseryPairs, are_judged_as_their_experiment_is) {
   for (const NurseryPair& pair : kNurseryPairs) {
-    const Experiment planned =
-        read_experiment(fmt::format("{}/experiments/{}.json", SLUICE_SOURCE_DIR, pair.stored));
-    ASSERT_EQ(planned.looks.size(), pair.looks.size()) << pair.stored;
-    for (size_t i = 0; i < pair.looks.size(); ++i) {
-      EXPECT_EQ(planned.looks[i].pairs, pair.looks[i].pairs);
-      EXPECT_EQ(planned.looks[i].error, pair.looks[i].error);
-    }
+    const Experiment planned = stored_seeds(pair).experiment;
     EXPECT_EQ(planned.solved, NurseryLimits::kSolved) << pair.stored;
     EXPECT_EQ(planned.equal_loss, NurseryLimits::kEqualLoss) << pair.stored;
   }
@@ -219,8 +206,9 @@ TEST(NurseryPairs, are_presets_that_differ_by_the_gate_alone_with_a_seed_that_is
     gated.model.gates.clear();
     gated.model.gate_layout = plain.model.gate_layout;
     EXPECT_EQ(run_config_json(gated), run_config_json(plain)) << pair.stem;
-    EXPECT_TRUE(std::ranges::any_of(stored_nursery_seeds(pair), [&](const NurserySeed& seed) {
-      return seed.seed == static_cast<int64_t>(plain.seed);
+    const ExperimentResult stored = stored_seeds(pair);
+    EXPECT_TRUE(std::ranges::any_of(stored.runs, [&](const MeasuredTraining& run) {
+      return run.seed == static_cast<int>(plain.seed);
     })) << pair.stem;
   }
 }
@@ -228,6 +216,7 @@ TEST(NurseryPairs, are_presets_that_differ_by_the_gate_alone_with_a_seed_that_is
 TEST(NurseryReport, has_no_map_of_heads_for_models_of_one_head) {
   NurseryResult one = example_nursery();
   one.pair = kNurseryPairs[0];
+  one.seeds = stored_seeds(one.pair);
   for (StudiedModel& model : one.looked.study.models) {
     model.look.attention.resize(1);
     model.look.attention[0].by_head.resize(1);
@@ -240,6 +229,10 @@ TEST(NurseryReport, has_no_map_of_heads_for_models_of_one_head) {
     return names;
   };
   EXPECT_EQ(tables_of(one), "nursery-one-models nursery-one-validations ");
+  const std::string longer = nursery_notes(one).front();
+  EXPECT_TRUE(says(longer, "Trained beforehand for 4,500 steps")) << longer;
+  EXPECT_TRUE(says(longer, "0.864 (seed 11), 0.049 (seed 12), 0.555 (seed 13) with one")) << longer;
+  EXPECT_TRUE(says(longer, "(3 pairs, docs/results/nursery-one-course.md)")) << longer;
   EXPECT_EQ(tables_of(example_nursery()), "nursery-models nursery-heads nursery-validations ");
   EXPECT_TRUE(says(nursery_introduction(one), "models of 1 layer of 1 head learn"))
       << nursery_introduction(one);

@@ -3,9 +3,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
+#include "sluice/base/error.h"
 #include "sluice/cli/commands.h"
 #include "sluice/cli/training.h"
 #include "sluice/cli/use_case.h"
@@ -18,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct DemoOptions {
-  std::string out;  // empty: the first of sluice-demo, sluice-demo-2, … that does not exist
+  std::optional<std::string> out;  // none: the first of sluice-demo, sluice-demo-2, … that does not exist
   int steps = 300;
 };
 
@@ -46,6 +48,9 @@ DemoResult demo(Engine& engine, const DemoRequest& request, const Session& sessi
   observer.nursery_begins = [&](int64_t documents) {
     display.info("making {} documents of a nursery for attention sinks", documents);
   };
+  observer.nursery_ended = [&](const std::string& title, const std::string& answer) {
+    display.info("{}: {}", title, answer);
+  };
   observer.corpus_begins = [&](int64_t bytes) {
     display.info("making {} MB of text and a tokenizer", bytes / 1'000'000);
   };
@@ -57,7 +62,9 @@ DemoResult demo(Engine& engine, const DemoRequest& request, const Session& sessi
 }
 
 void run(const DemoOptions& request, const Session& session) {
-  const std::string out = request.out.empty() ? free_name() : request.out;
+  if (request.out && request.out->empty())
+    throw usage_error({.where = "--out", .what = "a directory has a name", .got = "\"\""});
+  const std::string out = request.out ? *request.out : free_name();
   Engine engine(session.options.engine());
   const DemoResult result =
       demo(engine,
@@ -98,22 +105,16 @@ Command demo_command() {
       .name = "demo",
       .summary = "Grow an attention sink, see what a gate does to it, and compare gated models of text",
       .description =
-          "First a nursery: letters that follow each other by a table, with copies that take a head (sluice "
-          "data "
-          "synth --kind backcopy). Two pairs of small models are trained on it, without and with a gate per "
-          "head, "
-          "of one layer with one head and of three layers with two, scored and looked at: attention sink by "
-          "layer "
-          "and head, largest activation, an attention map of each, and what stored runs of other seeds say. "
-          "Then "
-          "it makes a corpus, trains a tokenizer, a baseline, a headwise and an elementwise gated model of "
-          "the "
-          "same size on it, and shows what tells them apart: perplexity, attention sink, massive activation, "
-          "gates, loss spikes, speed. At last it breaks those of several heads, gate by gate (sluice "
-          "ablate). "
-          "Leaves "
-          "report.html with tables and figures (also as report.md and "
-          "report.txt), each figure as SVG and PNG, a CSV per table and result.json. Takes a few minutes.",
+          "First a nursery: letters that follow each other by a table, with copies that take a head "
+          "(sluice data synth --kind backcopy). Two pairs of small models are trained on it, without and "
+          "with a gate per head, of one layer with one head and of three layers with two, scored and "
+          "looked at: attention sink by layer and head, largest activation, an attention map of each, and "
+          "what stored runs of other seeds say. Then it makes a corpus, trains a tokenizer, a baseline, a "
+          "headwise and an elementwise gated model of the same size on it, and shows what tells them "
+          "apart: perplexity, attention sink, massive activation, gates, loss spikes, speed. At last it "
+          "breaks those of several heads, gate by gate (sluice ablate). Leaves report.html with tables and "
+          "figures (also as report.md and report.txt), each figure as SVG and PNG, a CSV per table and "
+          "result.json. Takes a few minutes.",
       .examples = {"sluice demo", "sluice demo --out my-demo --steps 1000"},
       .dtype = {.text = "Products of the text's models in bf16 or f32 (default: bf16)",
                 .words = {"f32", "bf16"}},

@@ -110,12 +110,17 @@ nlohmann::ordered_json to_json(const BackcopyScore& score) {
 }
 
 std::string to_text(const BackcopyScore& score) {
-  return fmt::format(
-      "after triggers    {:.4f} of {} copies right, {:.4f} nats per letter\n"
-      "elsewhere         {:.4f} nats per letter, {:+.4f} above the chain's own {:.4f}\n"
-      "{} documents\n",
-      score.copy_accuracy, score.copies, score.copy_nll, score.other_nll, score.excess(), score.chain_nll,
-      score.documents);
+  constexpr double kHardlyAny = 0.1;
+  const std::string hint = score.copy_accuracy < kHardlyAny
+                               ? "hardly any: was the model trained on the chain of this --seed? The demo's "
+                                 "and the nursery's have 1\n"
+                               : "";
+  return hint + fmt::format(
+                    "after triggers    {:.4f} of {} copies right, {:.4f} nats per letter\n"
+                    "elsewhere         {:.4f} nats per letter, {:+.4f} above the chain's own {:.4f}\n"
+                    "{} documents\n",
+                    score.copy_accuracy, score.copies, score.copy_nll, score.other_nll, score.excess(),
+                    score.chain_nll, score.documents);
 }
 
 }  // namespace sluice

@@ -271,7 +271,10 @@ std::string ExperimentText::stem() const {
 }
 
 Experiment read_experiment(const std::filesystem::path& file) {
-  const Json json = Json::load(file);
+  return read_experiment(Json::load(file), file);
+}
+
+Experiment read_experiment(const Json& json, const std::filesystem::path& file) {
   json.allow_keys({"question", "method",     "known_before", "limits",    "text",       "run",
                    "set",      "vary",       "variants",     "condition", "conditions", "condition_axis",
                    "seeds",    "first_seed", "looks",        "solved",    "course",     "runs",

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sluice/base/json.h"
 #include "sluice/data/backcopy.h"
 #include "sluice/experiment/grid.h"
 #include "sluice/experiment/statistics.h"
@@ -117,5 +118,8 @@ struct Experiment {
 
 // Bad input that names the key.
 Experiment read_experiment(const std::filesystem::path& file);
+
+// What such a file holds; others that it names are looked for beside it.
+Experiment read_experiment(const Json& json, const std::filesystem::path& file);
 
 }  // namespace sluice

@@ -69,7 +69,8 @@ struct ExperimentResult {
   double sink_floor = 0;                    // what uniform attention would put on the first token
   int64_t steps = 0, tokens = 0;            // of each run
   double seconds = 0;                       // of training, all runs
-  int64_t judged_anew = 0;  // runs that had ended when how they are judged was changed, as far as is known
+  // Runs that ended under the rules of judgement of today, and under others; of the rest it is not known.
+  int64_t judged_as_planned = 0, judged_anew = 0;
   std::map<std::string, int64_t> machines = {};  // how many runs each trained and measured
 };
 

@@ -1,6 +1,7 @@
 // The whole of a result for programs, and its means for the terminal.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "sluice/experiment/experiment_effects.h"
@@ -90,6 +91,36 @@ std::string differences_text(const ExperimentResult& result, const PlannedVarian
   return text;
 }
 
+std::string slopes_text(const ExperimentResult& result) {
+  std::string text;
+  if (!result.experiment.slope) return text;
+  for (const ExperimentVariant& variant : std::span(result.experiment.variants).subspan(1))
+    for (const ExperimentFigure& figure : experiment_figures())
+      if (const auto shown = planned_slope(result, variant.name, figure.value).shown();
+          figure.is_compared && shown)
+        text += fmt::format("{}: change of the difference of {} per tenfold {}: {}\n", variant.name,
+                            figure.title, result.experiment.condition, difference_text(*shown, figure));
+  return text;
+}
+
+std::string effects_text(const ExperimentResult& result) {
+  std::string text;
+  if (!result.experiment.breaking) return text;
+  const std::vector<PlannedIntervention>& interventions = result.experiment.breaking->interventions;
+  for (size_t i = 0; i < interventions.size(); ++i) {
+    for (const PlannedVariant& variant : result.variants) {
+      if (!variant.can_be_given.at(i)) continue;
+      const EffectAtLook effect = effect_at_look(result, variant, i);
+      const auto shown = effect.planned.shown();
+      if (effect.beyond == 0 && !shown) continue;
+      text += fmt::format("{}, {}: change of loss {}\n", variant.point.name(), interventions[i].name,
+                          effect.beyond > 0 ? fmt::format("beyond all numbers in {} models", effect.beyond)
+                                            : difference_text(*shown, experiment_figures().front()));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 ordered_json to_json(const ExperimentResult& result) {
@@ -107,7 +138,8 @@ ordered_json to_json(const ExperimentResult& result) {
                        {"tokens", result.tokens},
                        {"sink_floor", result.sink_floor},
                        {"machines", result.machines},
-                       {"pairs_looked_at", pairs_looked_at(result)}};
+                       {"pairs_looked_at", nullptr}};
+  if (!result.experiment.looks.empty()) json["pairs_looked_at"] = pairs_looked_at(result);
   for (const PlannedVariant& variant : result.variants)
     json["variants"].push_back(variant_json(result, variant));
   if (result.experiment.slope) json["slopes"] = slopes_json(result);
@@ -136,7 +168,13 @@ std::string to_text(const ExperimentResult& result) {
                           mean_text(*mean, figure), mean->count);
     }
     text += differences_text(result, variant);
+    if (const auto diverged = std::ranges::count_if(
+            result.runs,
+            [&](const MeasuredTraining& run) { return run.diverged && run.variant == variant.point.name(); });
+        diverged > 0)
+      text += fmt::format("{}: {} diverged\n", variant.point.name(), diverged);
   }
+  text += slopes_text(result) + effects_text(result);
   return text;
 }
 

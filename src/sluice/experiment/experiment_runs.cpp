@@ -7,6 +7,7 @@
 #include "sluice/base/error.h"
 #include "sluice/base/system.h"
 #include "sluice/eval/backcopy_score.h"
+#include "sluice/experiment/experiment_breaking.h"
 #include "sluice/experiment/experiment_text.h"
 #include "sluice/experiment/experiment_tuning.h"
 #include "sluice/experiment/ledger.h"
@@ -112,6 +113,16 @@ void check_is_no_file(const fs::path& ledger) {
   throw bad_input({.where = ledger.string(), .what = "a ledger is a directory, and this is none"});
 }
 
+// Nothing would be found there, which is no answer.
+void check_is_there(const ExperimentRequest& request) {
+  std::error_code unknown;
+  if (request.runs == RunSelection::All || !request.ledger.empty() || fs::is_directory(request.home, unknown))
+    return;
+  throw bad_input({.where = request.home.string(),
+                   .what = "is no directory of runs, and no ledger is given",
+                   .hint = "without --ended what is missing is trained"});
+}
+
 void check_seeds(const ExperimentRequest& request) {
   if (request.most_seeds <= request.experiment.seeds) return;
   throw usage_error({.where = "--seeds",
@@ -195,30 +206,50 @@ ExperimentCondition tuned_condition(Engine& engine, const ExperimentRequest& req
   return best_condition(run_experiment(engine, tuning, control));
 }
 
+// Before any run is known.
+ExperimentResult planned_result(const Experiment& experiment) {
+  ExperimentResult result{.experiment = experiment, .variants = planned_variants(experiment)};
+  result.planned = std::ssize(result.variants) * experiment.seeds;
+  return result;
+}
+
+void add_known(ExperimentResult& result, const Ledger& ledger) {
+  const int first = result.experiment.first_seed;
+  for (const PlannedVariant& variant : result.variants)
+    for (int seed = first; seed < first + result.experiment.seeds; ++seed)
+      if (const RunRecord* record = ledger.find(variant.point.name(), seed)) add_record(result, *record);
+}
+
 }  // namespace
 
 ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request, const JobControl& control,
                                 const SweepObserver& observer) {
   check_seeds(request);
   check_is_no_file(request.ledger);
+  check_is_there(request);
   ExperimentRequest tuned = request;
   Experiment& experiment = tuned.experiment;
-  ExperimentResult result;
+  std::string condition;
   if (!experiment.tuned_by.empty()) {
     const ExperimentCondition best = tuned_condition(engine, request, control);
     experiment.changes.insert(experiment.changes.end(), best.changes.begin(), best.changes.end());
-    result.tuned = best.name;
+    condition = best.name;
   }
-  result.variants = planned_variants(experiment);
-  result.experiment = experiment;
-  result.planned = std::ssize(result.variants) * experiment.seeds;
+  ExperimentResult result = planned_result(experiment);
+  result.tuned = condition;
   if (request.check) request.check(result);
   Ledger ledger(experiment, result.variants, request.ledger);
   if (misses_runs(tuned, result.variants, ledger))
     complete_ledger(engine, tuned, result.variants, ledger, control, observer);
-  for (const PlannedVariant& variant : result.variants)
-    for (int seed = experiment.first_seed; seed < experiment.first_seed + experiment.seeds; ++seed)
-      if (const RunRecord* record = ledger.find(variant.point.name(), seed)) add_record(result, *record);
+  add_known(result, ledger);
+  return result;
+}
+
+ExperimentResult known_result(const Experiment& experiment, std::string_view ledger_text) {
+  ExperimentResult result = planned_result(experiment);
+  Ledger ledger(experiment, result.variants);
+  ledger.take(ledger_text, experiment.name + ".jsonl");
+  add_known(result, ledger);
   return result;
 }
 

@@ -24,4 +24,7 @@ struct ExperimentRequest {
 ExperimentResult run_experiment(Engine& engine, const ExperimentRequest& request,
                                 const JobControl& control = {}, const SweepObserver& observer = {});
 
+// What the text of a ledger knows of an experiment: no disk is asked, and nothing is trained.
+ExperimentResult known_result(const Experiment& experiment, std::string_view ledger_text);
+
 }  // namespace sluice

@@ -13,8 +13,8 @@ namespace sluice {
 struct TriedCondition {
   ExperimentCondition condition;
   double at = 0;
-  // Mean validation loss; none: not all of its seeds have ended and count. A mean over those that a high rate
-  // has spared would praise it.
+  // Mean validation loss; none: not all of its seeds have ended and count. A mean over the survivors alone
+  // would favour rates that kill.
   std::optional<double> loss = {};
 };
 

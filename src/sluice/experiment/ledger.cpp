@@ -99,10 +99,14 @@ void Ledger::read() {
   text_.clear();
   if (!is_there(file_)) return;
   text_ = read_text(file_, kMaxBytes);
-  for_each_line(text_, 1, [&](size_t number, std::string_view line) {
-    const std::string where = fmt::format("{}: line {}", file_.string(), number);
-    RunRecord record = parsed_line(line, where);
-    if (knows(record)) throw bad_input({.where = where, .what = "the run is there twice"});
+  take(text_, file_.string());
+}
+
+void Ledger::take(std::string_view text, const std::string& where) {
+  for_each_line(text, 1, [&](size_t number, std::string_view line) {
+    const std::string place = fmt::format("{}: line {}", where, number);
+    RunRecord record = parsed_line(line, place);
+    if (knows(record)) throw bad_input({.where = place, .what = "the run is there twice"});
     records_.push_back(std::move(record));
   });
 }

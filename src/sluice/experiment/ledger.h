@@ -30,6 +30,9 @@ class Ledger {
   Ledger(const Experiment& experiment, std::vector<PlannedVariant> planned,
          const std::filesystem::path& directory = {});
 
+  // What such a file holds, in memory alone: added to what is known. `where` names it in refusals.
+  void take(std::string_view text, const std::string& where);
+
   const RunRecord* find(const std::string& variant, int seed) const;
 
   // Bad input if its runs saw another one.

@@ -169,7 +169,8 @@ void add_record(ExperimentResult& result, const RunRecord& record) {
   result.runs.push_back(run);
   ++result.machines[run.machine];
   result.seconds += run.seconds;
-  if (!record.rules.empty() && record.rules != rules_of_judgement(result.experiment)) ++result.judged_anew;
+  if (!record.rules.empty())
+    ++(record.rules == rules_of_judgement(result.experiment) ? result.judged_as_planned : result.judged_anew);
   if (run.diverged) return;
   result.sink_floor = record.sink_floor;
   result.steps = record.steps;

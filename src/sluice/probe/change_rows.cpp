@@ -82,7 +82,7 @@ void put_means(const Intervention& intervention, const ChosenPart& part) {
   part.change_each([&](int64_t, int64_t element, float) { return means[static_cast<size_t>(element)]; });
 }
 
-// A mean of zero stays one, whatever it is multiplied by.
+// No factor changes a mean of zero.
 void raise_levels(const Intervention& intervention, const ChosenPart& part) {
   const CalibratedTap& tap = calibrated_tap(intervention, part.rows);
   std::vector<float> factors(static_cast<size_t>(tap.heads * tap.channels));

@@ -24,7 +24,7 @@ enum class Change {
   HeadMean,     // one mean for all channels of a head
   LayerMean,    // one mean for all heads
   OverallMean,  // one mean for all layers of the model
-  Level,        // by what makes each channel's mean over that text `amount`: keeps the pattern
+  Level,        // scaled so that each channel's mean over that text is `amount`: keeps the pattern
   HeadLevel,    // one factor for all channels of a head
   Shuffle,      // what another sequence had at this position: keeps the distribution, removes the alignment
   Invert,       // 1 - value

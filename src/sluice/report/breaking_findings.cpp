@@ -70,6 +70,7 @@ Finding breaking_finding(const ExperimentResult& result, const BreakingCompariso
                           .against = against,
                           .counted = "models",
                           .margin = result.experiment.equal_loss,
+                          .whose_margin = kMarginOfPlan,
                           .limits = worse_text(result, comparison)},
                          planned, {});  // it has come to its look
 }

@@ -76,7 +76,7 @@ std::vector<NurseryResult> run_nurseries(Engine& engine, const DemoRequest& requ
   std::vector<NurseryRequest> pairs;
   for (const NurseryPair& pair : kNurseryPairs)
     pairs.push_back({.pair = pair,
-                     .seeds = stored_nursery_seeds(pair),
+                     .seeds = stored_seeds(pair),
                      .text = {},
                      .out = request.out,
                      .steps = kNurseryShare * request.steps});

@@ -15,6 +15,8 @@ struct DemoObserver {
     int64_t parameters = 0, tokens = 0;
   };
   std::function<void(int64_t documents)> nursery_begins = {};
+  // With what the exhibit says.
+  std::function<void(const std::string& title, const std::string& answer)> nursery_ended = {};
   std::function<void(int64_t bytes)> corpus_begins = {};
   std::function<void(const NextModel&)> model_begins = {};
   std::function<void()> breaking_begins = {};

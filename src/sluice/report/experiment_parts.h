@@ -12,6 +12,9 @@ namespace sluice {
 // Those of which some run has a number; one that diverged has none that is compared.
 std::vector<ExperimentFigure> measured_figures(const ExperimentResult& result);
 
+// When it was set is for the ledger to say (experiment_report.cpp).
+inline constexpr const char* kMarginOfPlan = "of the plan";
+
 // What figures draw around a mean, as bars or as bands. NaN ends: nothing is drawn.
 Interval drawn_interval(const std::optional<MeanInterval>& mean);
 

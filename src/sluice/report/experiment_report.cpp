@@ -70,9 +70,22 @@ std::string validation_rule(const ExperimentResult& result) {
       result.experiment.equal_loss, first.validation_sequences, first.sequence);
 }
 
+// Whether looks, margins and what counts were what they are when runs ended.
+std::string what_fixes_rules(const ExperimentResult& result) {
+  const auto runs = std::ssize(result.runs);
+  if (result.judged_as_planned == runs)
+    return "How runs are judged was fixed before any had ended: the ledger says so of each.";
+  return fmt::format(
+      "How runs are judged was as it is now when they ended: the ledger says so of {} of {}{}. Of what it "
+      "does not know, git may: git log experiments/{}.json.",
+      result.judged_as_planned, counted_text(runs, "run"),
+      result.judged_anew > 0 ? fmt::format(", and of {} that it was not", result.judged_anew) : "",
+      result.experiment.name);
+}
+
 Section method_section(const ExperimentResult& result) {
   const Experiment& experiment = result.experiment;
-  Section section{.title = "Method, fixed beforehand", .blocks = paragraphs(experiment.method)};
+  Section section{.title = "Method", .blocks = paragraphs(experiment.method)};
   std::vector<std::string> rules = {
       comparison_rule(result), parameters_rule(result), validation_rule(result),
       fmt::format(
@@ -91,6 +104,7 @@ Section method_section(const ExperimentResult& result) {
         fmt::format("A run that copies less than {} of the letters after triggers does not count, "
                     "nor does its pair.",
                     *experiment.solved));
+  if (!result.runs.empty()) rules.push_back(what_fixes_rules(result));
   rules.push_back(fmt::format("To train all of it anew: {}.", command_anew(result)));
   section.blocks.push_back(BulletList{std::move(rules)});
   return section;
@@ -114,15 +128,22 @@ std::vector<ReportBlock> later_changes(const ExperimentResult& result) {
   return blocks;
 }
 
+// ", 2 of which diverged"
+std::string diverged_text(const ExperimentResult& result) {
+  const auto diverged = std::ranges::count(result.runs, true, &MeasuredTraining::diverged);
+  return diverged == 0 ? "" : fmt::format(", {} of which diverged", diverged);
+}
+
 Section result_section(const ExperimentResult& result) {
   const Experiment& experiment = result.experiment;
   const auto uncounted = std::ranges::count_if(
       result.runs, [&](const MeasuredTraining& run) { return !run_counts(experiment, run); });
   Section section{.title = "Result"};
   section.blocks = {
-      Paragraph{fmt::format("{} of {} planned runs have ended, {} of them do not count. {:.1f} hours "
-                            "of training in all.",
-                            result.runs.size(), result.planned, uncounted, result.seconds / 3600)},
+      Paragraph{fmt::format("{} of {} planned runs have ended, {} of them do not count{}. {:.1f} hours "
+                            "of training in all, by the clock of machines that did other things, too.",
+                            result.runs.size(), result.planned, uncounted, diverged_text(result),
+                            result.seconds / 3600)},
       experiment_variants_table(result)};
   if (!result.machines.empty())
     section.blocks.insert(section.blocks.begin() + 1, Paragraph{machines_text(result)});

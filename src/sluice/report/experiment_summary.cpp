@@ -75,6 +75,7 @@ Finding comparison_finding(const VariantComparison& comparison, std::span<const 
                           .subject = comparison.subject,
                           .against = comparison.against,
                           .margin = comparison.margin,
+                          .whose_margin = kMarginOfPlan,
                           .possible = comparison.possible},
                          comparison.planned, looks);
 }

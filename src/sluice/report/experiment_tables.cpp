@@ -134,8 +134,8 @@ Table experiment_runs_table(const ExperimentResult& result) {
 Table experiment_variants_table(const ExperimentResult& result) {
   Table table{.name = result.experiment.name + "-variants",
               .caption =
-                  "Means over the seeds that count, with 95 % intervals (Student's t); perplexities of mean "
-                  "losses; spikes of the loss of a run",
+                  "Means over the seeds that count, with 95 % intervals (Student's t, cut where a share or a "
+                  "size ends); perplexities of mean losses; spikes of the loss of a run",
               .columns = {{.name = "variant", .kind = ColumnKind::Text},
                           {.name = "parameters"},
                           {.name = "seeds"},

@@ -7,13 +7,14 @@
 #include "sluice/data/synth_corpus.h"
 #include "sluice/data/tokenize.h"
 #include "sluice/model/count.h"
+#include "sluice/report/nursery_findings.h"
 
 namespace sluice {
 namespace {
 
 namespace fs = std::filesystem;
 
-// As scripts/science.sh makes the text of the stored seeds, so that the demo's run is one of them.
+// As sluice experiment makes the text of the stored seeds, so that the demo's run is one of them.
 constexpr uint64_t kChainSeed = 1;
 constexpr int64_t kDocuments = 40'000;
 
@@ -101,6 +102,7 @@ NurseryResult run_nursery(Engine& engine, const NurseryRequest& request, const J
   }
   result.looked = look_at(engine, result.models, control);
   result.seconds = watch.seconds();
+  if (observer.nursery_ended) observer.nursery_ended(request.pair.title, nursery_answer(result).text);
   return result;
 }
 

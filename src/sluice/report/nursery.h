@@ -5,14 +5,12 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "sluice/analysis/comparison.h"
 #include "sluice/data/token_shard.h"
 #include "sluice/eval/backcopy_score.h"
-#include "sluice/experiment/statistics.h"
 #include "sluice/report/demo_observer.h"
 #include "sluice/report/nursery_seeds.h"
 #include "sluice/train/metrics.h"
@@ -20,25 +18,23 @@
 
 namespace sluice {
 
-inline constexpr ExperimentLook kOneHeadLooks[] = {{5, 0.02}, {10, 0.03}}, kThreeLayerLooks[] = {{10, 0.05}};
-
 // Two models that are grown alike, but for the gate. Their seed is one of those that are stored.
 struct NurseryPair {
   const char* stem;   // of the presets and of what comes out: STEM-baseline, STEM-headwise
   const char* title;  // of the exhibit
-  // docs/results/STORED.csv: the same with other seeds; what the variant with a gate per head is called
-  // there, and the looks that experiments/STORED.json planned.
+  // experiments/STORED.json: the same with other seeds; what the variant with a gate per head is called
+  // there.
   const char* stored;
   const char* stored_variant;
-  std::span<const ExperimentLook> looks;
+  const char* longer;  // the same for longer, with the same names of variants; null: there is none
 
   std::string baseline() const { return std::string(stem) + "-baseline"; }
   std::string gated() const { return std::string(stem) + "-headwise"; }
 };
 
 inline constexpr NurseryPair kNurseryPairs[] = {
-    {"nursery-one", "A nursery where a sink grows", "nursery-one-head", "g1-head", kOneHeadLooks},
-    {"nursery", "The nursery with several heads", "nursery", "nursery-headwise", kThreeLayerLooks}};
+    {"nursery-one", "A nursery where a sink grows", "nursery-one-head", "g1-head", "nursery-one-course"},
+    {"nursery", "The nursery with several heads", "nursery", "nursery-headwise", nullptr}};
 // Of several heads: what is broken, and what the explorer's story begins with.
 inline constexpr const NurseryPair& kNursery = kNurseryPairs[1];
 
@@ -55,7 +51,7 @@ NurseryText make_nursery_text(const std::filesystem::path& out, const Threads& t
 struct NurseryRequest {
   NurseryPair pair;
   // Stored of the pair. Read before anything is trained: whatever is wrong with them is known then.
-  std::vector<NurserySeed> seeds;
+  ExperimentResult seeds;
   NurseryText text;
   std::filesystem::path out;  // a directory; the runs become STEM-baseline and STEM-headwise in it
   int64_t steps = 1500;       // of each model, as configs/runs/nursery-baseline.json has them
@@ -71,7 +67,7 @@ struct NurseryModel {
 
 struct NurseryResult {
   NurseryPair pair;
-  std::vector<NurserySeed> seeds = {};  // stored of the pair
+  ExperimentResult seeds = {};  // stored of the pair
   std::filesystem::path out;
   NurseryText text = {};
   std::vector<NurseryModel> models = {};  // the baseline first

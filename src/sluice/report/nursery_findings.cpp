@@ -15,16 +15,16 @@ namespace {
 struct NurseryFigure {
   const char* what;
   const char* in_comparison;  // its name in compared_figures()
-  double NurserySeed::*of_seed;
+  double MeasuredTraining::*of_seed;
   std::optional<double> margin = {};
   std::optional<Interval> possible = {};  // differences
 };
 
 constexpr NurseryFigure kSinkFigure{
-    "attention on the first token", "sink", &NurserySeed::sink, {}, kShareDifferences};
+    "attention on the first token", "sink", &MeasuredTraining::sink, {}, kShareDifferences};
 constexpr NurseryFigure kActivationFigure{"the largest activation", "largest_activation_of_a_sequence",
-                                          &NurserySeed::max_activation};
-constexpr NurseryFigure kLossFigure{"loss on held-out text", "nll", &NurserySeed::validation_loss,
+                                          &MeasuredTraining::max_activation};
+constexpr NurseryFigure kLossFigure{"loss on held-out text", "nll", &MeasuredTraining::validation_loss,
                                     NurseryLimits::kEqualLoss};
 constexpr NurseryFigure kNurseryFigures[] = {kSinkFigure, kActivationFigure, kLossFigure};
 
@@ -98,15 +98,15 @@ Finding gate_sentence(const NurseryResult& result) {
           fmt::format("{}: {} at equal loss.", gated, sinks == Verdict::Lower ? "less," : "more, not less,")};
 }
 
-Finding seed_finding(const NurseryPair& pair, std::span<const NurserySeed> seeds,
-                     const NurseryFigure& figure) {
+Finding seed_finding(const NurseryPair& pair, const ExperimentResult& seeds, const NurseryFigure& figure) {
+  const PlannedVariant* variant = find_variant(seeds.variants, pair.stored_variant);
+  SLUICE_ASSERT(variant != nullptr, "nursery: {} has no {}", pair.stored, pair.stored_variant);
   return planned_finding({.what = figure.what,
                           .subject = short_name(pair.stored_variant),
                           .against = "baseline",
                           .margin = figure.margin,
                           .possible = figure.possible},
-                         difference_of_seeds(seeds, pair.stored_variant, figure.of_seed, pair.looks),
-                         pair.looks);
+                         planned_difference(seeds, *variant, figure.of_seed), seeds.experiment.looks);
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ std::vector<Finding> pair_findings(const NurseryResult& result) {
   return findings;
 }
 
-std::vector<Finding> seed_findings(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+std::vector<Finding> seed_findings(const NurseryPair& pair, const ExperimentResult& seeds) {
   std::vector<Finding> findings;
   for (const NurseryFigure& figure : kNurseryFigures) findings.push_back(seed_finding(pair, seeds, figure));
   return findings;

@@ -2,7 +2,6 @@
 // seeds.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,8 @@
 
 namespace sluice {
 
-// Set before a gated model of the stored seeds was trained; a few trials on another text were known.
+// As the experiments of the stored seeds have them: set before a gated model of theirs was trained; a few
+// trials on another text were known.
 struct NurseryLimits {
   // Share of the copies after triggers. A model below has not learnt what a head is for: that it lacks a sink
   // says nothing, and it is not compared.
@@ -24,11 +24,6 @@ struct NurseryLimits {
 
 inline bool solves(double copy_accuracy) {
   return copy_accuracy >= NurseryLimits::kSolved;
-}
-
-// Whether a stored run has a sink. Its sequences have 128 tokens.
-inline bool has_sink(const NurserySeed& seed) {
-  return seed.sink >= kSinkTimesUniform * uniform_sink(BackcopyChain::kUsualSequence);
 }
 
 // Whether the pair may be compared: both solve the task.
@@ -45,7 +40,7 @@ std::vector<Finding> pair_findings(const NurseryResult& result);
 
 // The same over seeds at their planned looks, for the pair's own variant; what is stored of others is in the
 // table beside it.
-std::vector<Finding> seed_findings(const NurseryPair& pair, std::span<const NurserySeed> seeds);
+std::vector<Finding> seed_findings(const NurseryPair& pair, const ExperimentResult& seeds);
 
 // "baseline" of "nursery-baseline".
 std::string short_name(const std::string& variant);

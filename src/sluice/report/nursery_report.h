@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,9 +17,9 @@ Section nursery_section(const NurseryResult& result);
 // baseline.
 Table nursery_models(const NurseryResult& result);
 Table nursery_heads(const NurseryResult& result);
-Table nursery_runs(const NurseryPair& pair, std::span<const NurserySeed> seeds);
-Table nursery_seed_means(const NurseryPair& pair, std::span<const NurserySeed> seeds);
-Table nursery_seed_differences(const NurseryPair& pair, std::span<const NurserySeed> seeds);
+Table nursery_runs(const NurseryPair& pair, const ExperimentResult& seeds);
+Table nursery_seed_means(const NurseryPair& pair, const ExperimentResult& seeds);
+Table nursery_seed_differences(const NurseryPair& pair, const ExperimentResult& seeds);
 
 // Sink by layer and head of both models, and the map of each one's strongest head on one document.
 ReportFigure nursery_sink_figure(const NurseryResult& result);
@@ -29,7 +28,7 @@ ReportFigure nursery_map_figure(const NurseryResult& result);
 // What the text and the page say alike.
 std::string nursery_introduction(const NurseryResult& result);
 std::vector<std::string> nursery_notes(const NurseryResult& result);
-std::string nursery_seed_note(const NurseryPair& pair, std::span<const NurserySeed> seeds);
+std::string nursery_seed_note(const NurseryPair& pair, const ExperimentResult& seeds);
 std::vector<std::string> nursery_next_commands(const NurseryResult& result);
 
 std::string to_text(const NurseryResult& result);

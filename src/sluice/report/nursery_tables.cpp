@@ -101,18 +101,18 @@ Table nursery_heads(const NurseryResult& result) {
   return table;
 }
 
-Table nursery_runs(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+Table nursery_runs(const NurseryPair& pair, const ExperimentResult& seeds) {
   Table table{.name = table_name(pair, "runs"),
               .caption = "Every stored run",
               .columns = {variant_column(), {.name = "seed"}, kLoss, kSink, kActivation, kCopied, kExcess},
               .view = TableView::Folded};
-  for (const NurserySeed& run : seeds)
-    table.rows.push_back({short_name(run.variant), run.seed, run.validation_loss, run.sink,
+  for (const MeasuredTraining& run : seeds.runs)
+    table.rows.push_back({short_name(run.variant), int64_t{run.seed}, run.validation_loss, run.sink,
                           run.max_activation, run.copy_accuracy, run.excess});
   return table;
 }
 
-Table nursery_seed_means(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+Table nursery_seed_means(const NurseryPair& pair, const ExperimentResult& seeds) {
   Table table{
       .name = table_name(pair, "seeds"),
       .caption = "Means over the seeds that solve the task, with 95 % intervals (Student's t)",
@@ -129,42 +129,43 @@ Table nursery_seed_means(const NurseryPair& pair, std::span<const NurserySeed> s
           kLoss,
           kCopied,
           kExcess}};
-  for (const std::string& variant : variants_of(seeds)) {
-    int64_t runs = 0, solved = 0, sinks = 0;
-    for (const NurserySeed& seed : seeds) {
-      if (seed.variant != variant) continue;
-      runs += 1;
-      solved += solves(seed.copy_accuracy) ? 1 : 0;
-      sinks += solves(seed.copy_accuracy) && has_sink(seed) ? 1 : 0;
-    }
-    const auto mean = [&](double NurserySeed::*figure, const std::optional<Interval>& possible = {}) {
-      return cell_over_seeds(mean_of_seeds(seeds, variant, figure), possible);
+  for (const PlannedVariant& variant : seeds.variants) {
+    const auto runs = std::ranges::count(seeds.runs, variant.point.name(), &MeasuredTraining::variant);
+    if (runs == 0) continue;
+    const std::vector<const MeasuredTraining*> solved = counted_runs(seeds, variant);
+    const auto sinks =
+        std::ranges::count_if(solved, [&](const MeasuredTraining* run) { return has_sink(seeds, *run); });
+    const auto mean = [&](double MeasuredTraining::*figure, const std::optional<Interval>& possible = {}) {
+      return cell_over_seeds(figure_over_seeds(seeds, variant, figure), possible);
     };
-    table.rows.push_back({short_name(variant), runs, solved, sinks, mean(&NurserySeed::sink, kShares),
-                          mean(&NurserySeed::max_activation, kSizes), mean(&NurserySeed::validation_loss),
-                          mean(&NurserySeed::copy_accuracy, kShares), mean(&NurserySeed::excess)});
+    table.rows.push_back({short_name(variant.point.name()), runs, std::ssize(solved), sinks,
+                          mean(&MeasuredTraining::sink, kShares),
+                          mean(&MeasuredTraining::max_activation, kSizes),
+                          mean(&MeasuredTraining::validation_loss),
+                          mean(&MeasuredTraining::copy_accuracy, kShares), mean(&MeasuredTraining::excess)});
   }
   return table;
 }
 
-Table nursery_seed_differences(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+Table nursery_seed_differences(const NurseryPair& pair, const ExperimentResult& seeds) {
   Table table{.name = table_name(pair, "differences"),
               .columns = {variant_column(),
                           {.name = "pairs"},
                           as_difference(kSink),
                           as_difference(kActivation),
                           as_difference(kLoss)}};
-  ShownIntervals intervals(pair.looks);
-  for (const std::string& variant : variants_of(seeds)) {
-    const auto planned = [&](double NurserySeed::*figure) {
-      return difference_of_seeds(seeds, variant, figure, pair.looks);
+  ShownIntervals intervals(seeds.experiment.looks);
+  for (const PlannedVariant& variant : seeds.variants) {
+    const auto planned = [&](double MeasuredTraining::*figure) {
+      return planned_difference(seeds, variant, figure);
     };
-    const DifferenceAtLook sinks = planned(&NurserySeed::sink);
-    if (variant == stored_baseline(seeds) || !sinks.difference) continue;
+    const DifferenceAtLook sinks = planned(&MeasuredTraining::sink);
+    if (!is_compared(seeds, variant) || !sinks.difference) continue;
     intervals.add(sinks);  // the other figures are of the same pairs
     std::vector<TableCell>& row = table.rows.emplace_back();
-    row = {short_name(variant), sinks.difference->count, cell_over_seeds(sinks.shown(), kShareDifferences)};
-    for (const auto figure : {&NurserySeed::max_activation, &NurserySeed::validation_loss})
+    row = {short_name(variant.point.name()), sinks.difference->count,
+           cell_over_seeds(sinks.shown(), kShareDifferences)};
+    for (const auto figure : {&MeasuredTraining::max_activation, &MeasuredTraining::validation_loss})
       row.push_back(cell_over_seeds(planned(figure).shown()));
   }
   table.caption = fmt::format("Minus baseline, paired by seed, {} (Student's t)", intervals.text());

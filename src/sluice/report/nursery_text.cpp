@@ -38,19 +38,17 @@ ordered_json json_of_model(const NurseryModel& model, const StudiedModel& studie
   return json;
 }
 
-ordered_json json_of_seeds(const NurseryPair& pair, std::span<const NurserySeed> seeds) {
+ordered_json json_of_seeds(const ExperimentResult& seeds) {
   ordered_json differences = ordered_json::array();
-  for (const std::string& variant : variants_of(seeds)) {
-    if (variant == stored_baseline(seeds)) continue;
-    const auto difference = [&](double NurserySeed::*figure, const std::optional<Interval>& possible = {}) {
-      return to_json(difference_of_seeds(seeds, variant, figure, pair.looks), possible);
-    };
-    differences.push_back({{"variant", variant},
-                           {"sink", difference(&NurserySeed::sink, kShareDifferences)},
-                           {"max_activation", difference(&NurserySeed::max_activation)},
-                           {"validation_loss", difference(&NurserySeed::validation_loss)}});
+  for (const PlannedVariant& variant : seeds.variants) {
+    if (!is_compared(seeds, variant)) continue;
+    ordered_json& json = differences.emplace_back(ordered_json{{"variant", variant.point.name()}});
+    for (const ExperimentFigure& figure : experiment_figures())
+      if (figure.is_compared)
+        json[figure.key] =
+            to_json(planned_difference(seeds, variant, figure.value), possible_differences(figure));
   }
-  return {{"runs", seeds.size()}, {"differences", std::move(differences)}};
+  return {{"runs", seeds.runs.size()}, {"differences", std::move(differences)}};
 }
 
 ordered_json json_of_findings(const std::vector<Finding>& findings) {
@@ -63,7 +61,7 @@ ordered_json json_of_findings(const std::vector<Finding>& findings) {
 }  // namespace
 
 std::string to_text(const NurseryResult& result) {
-  const std::vector<NurserySeed>& seeds = result.seeds;
+  const ExperimentResult& seeds = result.seeds;
   std::string text = nursery_introduction(result) + "\n\n" + terminal_table(nursery_models(result)) + "\n" +
                      nursery_answer(result).text + "\n";
   for (const Finding& finding : pair_findings(result)) text += finding.text + "\n";
@@ -90,7 +88,7 @@ ordered_json to_json(const NurseryResult& result) {
           {"text", answer.text},
           {"findings", json_of_findings(pair_findings(result))},
           {"models", std::move(models)},
-          {"seeds", json_of_seeds(result.pair, result.seeds)},
+          {"seeds", json_of_seeds(result.seeds)},
           {"timing", {{"seconds", result.seconds}}}};
 }
 

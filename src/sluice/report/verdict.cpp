@@ -60,17 +60,18 @@ std::string decided_sentence(const Difference& difference, const char* word) {
       fmt::format("{} of {} is {} than of {} by {}.", capitalised(difference.what), difference.subject, word,
                   difference.against, evidence(difference, difference.format));
   if (difference.margin && difference.interval->low < *difference.margin)
-    text += fmt::format(" It may be less than {}, the margin set beforehand, and so too little to matter.",
-                        number_text(*difference.margin, difference.format));
+    text += fmt::format(" It may be less than {}, the margin {}, and so too little to matter.",
+                        number_text(*difference.margin, difference.format), difference.whose_margin);
   return text;
 }
 
 std::string equivalent_sentence(const Difference& difference) {
   const bool excludes_zero = difference.interval->low > 0 || difference.interval->high < 0;
   return fmt::format(
-      "{} of {} and of {} is equivalent: the difference is {}, within the margin of ±{} set beforehand. {}",
+      "{} of {} and of {} is equivalent: the difference is {}, within the margin of ±{} {}. {}",
       capitalised(difference.what), difference.subject, difference.against,
       evidence(difference, with_sign(difference.format)), number_text(*difference.margin, difference.format),
+      difference.whose_margin,
       excludes_zero ? "There is a difference, but one too small to matter."
                     : "This does not show that they are the same.");
 }

@@ -25,9 +25,11 @@ struct Difference {
   double error = kUsualError;             // how often such an interval misses
   int64_t n = 0;
   std::string counted = {};  // what n counts, in the plural: "seeds"
-  // Differences up to this do not matter to whoever asked. Set before the measurement; none: equivalence is
-  // not asked for, and no interval, however narrow, gives it.
+  // Differences up to this do not matter to whoever asked. Set before the measurement, which is said of it
+  // unless there is something else to say; none: equivalence is not asked for, and no interval, however
+  // narrow, gives it.
   std::optional<double> margin = {};
+  std::string whose_margin = "set beforehand";
   std::optional<Interval> possible = {};  // what the value can be at all; none: anything
   std::string limits = {};   // what else does not follow, as a sentence: "One text and one size of model."
   NumberFormat format = {};  // of the value

@@ -37,6 +37,7 @@ Json model_named(const std::string& name) {
 // that another program left behind.
 ModelConfig read_model(const Json& json) {
   if (json.is_text()) return read_model_config(model_named(json.text()));
+  check_config_keys(json);  // names the key that was most likely meant
   for (const std::string& key : unknown_config_keys(json))
     throw bad_input(
         {.where = json.at(key).where(), .what = "unknown key", .hint = "sluice help models lists them"});

@@ -66,8 +66,9 @@ std::optional<StoredCheckpoint> newest_checkpoint(const ResumeRequest& request, 
     return stored;
   }
   if (!steps.empty()) {
-    throw failure(
-        {.where = request.directory.path().string(), .what = "none of its checkpoints can be used"});
+    throw failure({.where = request.directory.path().string(),
+                   .what = "none of its checkpoints can be used",
+                   .hint = "moved away, it is trained anew"});
   }
   return {};
 }
