@@ -229,7 +229,7 @@ TEST(NurseryReport, has_no_map_of_heads_for_models_of_one_head) {
     return names;
   };
   EXPECT_EQ(tables_of(one), "nursery-one-models nursery-one-validations ");
-  const std::string longer = nursery_notes(one).front();
+  const std::string longer = nursery_longer(one);
   EXPECT_TRUE(says(longer, "Trained beforehand for 4,500 steps")) << longer;
   EXPECT_TRUE(says(longer, "0.864 (seed 11), 0.049 (seed 12), 0.555 (seed 13) with one")) << longer;
   EXPECT_TRUE(says(longer, "(3 pairs, docs/results/nursery-one-course.md)")) << longer;

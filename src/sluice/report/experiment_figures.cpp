@@ -219,11 +219,22 @@ std::string left_out_text(const Charted& charted) {
   return "";
 }
 
+// "n = 5", or "n = 5 to 6" where variants have more or fewer seeds that count.
+std::string seeds_text(const ExperimentResult& result) {
+  Extent seeds;
+  for (const PlannedVariant& variant : result.variants)
+    if (const auto n = counted_runs(result, variant).size(); n > 0) seeds.add(static_cast<double>(n));
+  if (seeds.is_empty()) return "n = 0";
+  return seeds.low == seeds.high ? fmt::format("n = {}", seeds.low)
+                                 : fmt::format("n = {} to {}", seeds.low, seeds.high);
+}
+
 std::string means_caption(const ExperimentResult& result) {
   const bool has_line = has_line_of_conditions(result.experiment);
-  return fmt::format("{}eans over seeds with 95 % intervals{}{}; {} runs of {} steps{}. {}",
-                     has_line ? "M" : "Coloured: m", left_out_text({result, Shown::Values}),
-                     has_line ? "" : "; black: each seed", result.runs.size(), integer_text(result.steps),
+  return fmt::format("{}eans over seeds ({}) with 95 % intervals{}{}; {} runs of {} steps{}. {}",
+                     has_line ? "M" : "Coloured: m", seeds_text(result),
+                     left_out_text({result, Shown::Values}), has_line ? "" : "; black: each seed",
+                     result.runs.size(), integer_text(result.steps),
                      any_diverged(result) ? "" : ", of which none diverged",
                      sink_caption(result.sink_floor, largest_sink(result)));
 }

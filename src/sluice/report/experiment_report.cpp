@@ -76,10 +76,10 @@ std::string what_fixes_rules(const ExperimentResult& result) {
   if (result.judged_as_planned == runs)
     return "How runs are judged was fixed before any had ended: the ledger says so of each.";
   return fmt::format(
-      "How runs are judged was as it is now when they ended: the ledger says so of {} of {}{}. Of what it "
-      "does not know, git may: git log experiments/{}.json.",
+      "The ledger shows for {} of {} that today's rules of judgement already held when they ended{}; for the "
+      "others see git log experiments/{}.json.",
       result.judged_as_planned, counted_text(runs, "run"),
-      result.judged_anew > 0 ? fmt::format(", and of {} that it was not", result.judged_anew) : "",
+      result.judged_anew > 0 ? fmt::format(", and for {} that they did not", result.judged_anew) : "",
       result.experiment.name);
 }
 

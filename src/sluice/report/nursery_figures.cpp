@@ -72,7 +72,8 @@ ReportFigure nursery_map_figure(const NurseryResult& result) {
       .stem = fmt::format("{}-attention", result.pair.stem),
       .figure = side_by_side(
           result,
-          fmt::format("The first {} tokens of one held-out document.", result.studied(0).prompt.ids.size()),
+          fmt::format("The first {} tokens of one held-out document; one model of each, seed {}.",
+                      result.studied(0).prompt.ids.size(), result.models.front().seed),
           document_map),
       .caption = fmt::format(
           "Where the head with the strongest sink of each model looks in one document (its mean on the first "

@@ -63,8 +63,10 @@ std::string sinks_by_seed(const ExperimentResult& runs, const std::string& varia
   return text;
 }
 
-// What became of such models later, so that nobody takes the end of this training for the end.
-std::string longer_text(const NurseryResult& result) {
+}  // namespace
+
+std::string nursery_longer(const NurseryResult& result) {
+  if (result.pair.longer == nullptr) return "";
   const ExperimentResult longer = stored_result(result.pair.longer);
   const std::string baseline = longer.variants.front().point.name();
   const DifferenceAtLook loss = planned_difference(
@@ -77,8 +79,6 @@ std::string longer_text(const NurseryResult& result) {
       sinks_by_seed(longer, result.pair.stored_variant), loss.difference->mean, loss.difference->count,
       result.pair.longer);
 }
-
-}  // namespace
 
 std::string nursery_introduction(const NurseryResult& result) {
   const RunState& state = result.models.front().outcome.state;
@@ -95,7 +95,7 @@ std::string nursery_introduction(const NurseryResult& result) {
 std::vector<std::string> nursery_notes(const NurseryResult& result) {
   const Look& look = result.studied(0).look;
   const BackcopyScore& score = result.models.front().score;
-  std::vector<std::string> notes = {
+  return {
       fmt::format(
           "n: sink, activation and gates on {} held-out sequences of {} tokens that begin with the "
           "start symbol, with 95 % intervals over sequences; copying on {} letters after triggers and "
@@ -107,8 +107,6 @@ std::vector<std::string> nursery_notes(const NurseryResult& result) {
       "letters above the chain's own entropy. sink: mean attention on the first token, beside what uniform "
       "attention gives (floor). top head: sink of the head that has most. max act: largest |block output| of "
       "a sequence, mean over layers and sequences."};
-  if (result.pair.longer != nullptr) notes.insert(notes.begin(), longer_text(result));
-  return notes;
 }
 
 std::string nursery_seed_note(const NurseryPair& pair, const ExperimentResult& seeds) {
@@ -135,7 +133,10 @@ std::vector<std::string> nursery_next_commands(const NurseryResult& result) {
 
 Section nursery_section(const NurseryResult& result) {
   Section section{.title = result.pair.title, .anchor = result.pair.stem};
-  section.blocks = {Paragraph{nursery_introduction(result)}, nursery_answer(result), nursery_models(result)};
+  section.blocks = {Paragraph{nursery_introduction(result)}, nursery_answer(result)};
+  if (std::string longer = nursery_longer(result); !longer.empty())
+    section.blocks.push_back(Paragraph{std::move(longer)});
+  section.blocks.push_back(nursery_models(result));
   add_findings(section, pair_findings(result));
   if (has_heads_to_tell_apart(result))
     section.blocks.insert(section.blocks.end(), {nursery_sink_figure(result), nursery_heads(result)});

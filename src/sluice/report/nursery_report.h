@@ -27,6 +27,9 @@ ReportFigure nursery_map_figure(const NurseryResult& result);
 
 // What the text and the page say alike.
 std::string nursery_introduction(const NurseryResult& result);
+// What became of such models later, so that nobody takes the end of this training for the end; empty: not
+// known.
+std::string nursery_longer(const NurseryResult& result);
 std::vector<std::string> nursery_notes(const NurseryResult& result);
 std::string nursery_seed_note(const NurseryPair& pair, const ExperimentResult& seeds);
 std::vector<std::string> nursery_next_commands(const NurseryResult& result);

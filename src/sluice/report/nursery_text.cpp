@@ -64,6 +64,7 @@ std::string to_text(const NurseryResult& result) {
   const ExperimentResult& seeds = result.seeds;
   std::string text = nursery_introduction(result) + "\n\n" + terminal_table(nursery_models(result)) + "\n" +
                      nursery_answer(result).text + "\n";
+  if (const std::string longer = nursery_longer(result); !longer.empty()) text += longer + "\n";
   for (const Finding& finding : pair_findings(result)) text += finding.text + "\n";
   for (const std::string& note : nursery_notes(result)) text += note + "\n";
   text += "\nThe same with other seeds\n\n" + terminal_table(nursery_seed_means(result.pair, seeds)) + "\n";
