@@ -148,8 +148,8 @@ TEST(ExperimentAnswers, are_checked_before_anything_is_trained) {
   Engine engine;
   EXPECT_BAD_INPUT(answer_experiment(
                        engine, {.experiment = {.experiment = experiment, .home = directory.path() / "home"}}),
-                   "asked.json: answer: {mean sink gate} is no number of this experiment "
-                   "(docs/experiments.md lists what may stand there)");
+                   "asked.json: answer: {mean sink gate} is no number of this experiment (did you mean "
+                   "\"gated\"?)");
   EXPECT_FALSE(std::filesystem::exists(directory.path() / "home"));
 }
 

@@ -210,10 +210,12 @@ std::vector<ExperimentLook> read_looks(const Json& json, int seeds) {
                      .error = each.number("error", {.min = 1e-6, .max = kWholeError})});
     spent += looks.back().error;
     if (looks.size() > 1 && looks[looks.size() - 2].pairs >= looks.back().pairs)
-      throw each.unexpected("more pairs than at the look before");
+      throw each.at("pairs").unexpected("more pairs than at the look before");
   }
   if (spent > kWholeError + 1e-12)
-    throw json.unexpected(fmt::format("errors that add up to at most {}", kWholeError));
+    throw bad_input({.where = json.where(),
+                     .expected = fmt::format("errors that add up to at most {}", kWholeError),
+                     .got = fmt::format("{:g}", spent)});
   return looks;
 }
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "sluice/base/error.h"
+#include "sluice/base/suggest.h"
 #include "sluice/experiment/experiment_effects.h"
 #include "sluice/report/experiment_parts.h"
 
@@ -58,12 +60,37 @@ class Placeholder {
   Error unknown() const {
     return bad_input({.where = result_.experiment.name + ".json: answer",
                       .what = fmt::format("{{{}}} is no number of this experiment", fmt::join(words_, " ")),
-                      .hint = "docs/experiments.md lists what may stand there"});
+                      .hint = nearest_hint()});
   }
 
  private:
   bool is(std::string_view verb, size_t words) const {
     return words_.size() == words && words_.front() == verb;
+  }
+
+  // What may stand at that place: a variant behind all else, and in front of it a figure or an intervention.
+  std::vector<std::string> known_at(size_t place) const {
+    std::set<std::string> known;
+    if (place > 1 || place + 1 == words_.size()) {
+      for (const PlannedVariant& each : result_.variants) known.insert(each.point.name());
+      for (const ExperimentVariant& each : result_.experiment.variants) known.insert(each.name);
+    } else {
+      for (const ExperimentFigure& figure : experiment_figures()) known.insert(figure.key);
+      if (result_.experiment.breaking)
+        for (const PlannedIntervention& each : result_.experiment.breaking->interventions)
+          known.insert(as_one_word(each.name));
+    }
+    return {known.begin(), known.end()};
+  }
+
+  // What the first word that means nothing here was most likely meant to be.
+  std::string nearest_hint() const {
+    for (size_t place = 1; place < words_.size(); ++place) {
+      const std::vector<std::string> known = known_at(place);
+      if (std::ranges::find(known, words_[place]) != known.end()) continue;
+      if (std::string hint = did_you_mean(words_[place], known); !hint.empty()) return hint;
+    }
+    return "docs/experiments.md lists what may stand there";
   }
 
   const PlannedVariant& variant(const std::string& name) const {
