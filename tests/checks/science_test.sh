@@ -70,6 +70,11 @@ output=$(science status) && output=$(grep '^third' <<<"$output")
 expect_output "status" \
   "third                   1 of   7 runs in the ledger, looked at with  5 pairs;   0 have validated here"
 
+sed -i 's/"pairs_looked_at": 5/"pairs_looked_at": null/' "$home/sluice"
+output=$(science status) && output=$(grep '^third' <<<"$output")
+expect_output "status of one without looks" \
+  "third                   1 of   7 runs in the ledger, no looks are planned;   0 have validated here"
+
 expect_pass "to reproduce" reproduce third "$home"
 expect_pass "takes the same lock as the queue" grep -qx "third under first.lock" "$work/locks"
 exec {held}>"$home/first.lock"

@@ -395,7 +395,8 @@ TEST_F(ExperimentFiles, measure_every_checkpoint_and_break_every_model) {
   json["breaking"] = {{"interventions",
                        {{{"name", "open"}, {"do", {"attn.gate set=1"}}},
                         {{"name", "no attention"}, {"do", {"attn.gated set=0"}}},
-                        {{"name", "absurd"}, {"do", {"logits scale=1e6"}}}}},
+                        {{"name", "absurd"}, {"do", {"logits scale=1e6"}}},
+                        {{"name", "no number"}, {"do", {"logits scale=1e38"}}}}},
                       {"train_on", 1}};
   Engine engine({.threads = 1});
   const ExperimentResult result =
@@ -410,6 +411,7 @@ TEST_F(ExperimentFiles, measure_every_checkpoint_and_break_every_model) {
   EXPECT_NE(result.broken[1].effects[0].loss, 0);
   EXPECT_NE(result.broken[0].effects[1].loss, 0);
   EXPECT_TRUE(std::isinf(result.broken[0].effects[2].loss)) << "its perplexity is beyond all numbers";
+  EXPECT_TRUE(std::isinf(result.broken[0].effects[3].loss)) << "its likelihood is no number at all";
   EXPECT_EQ(result.broken[0].heads, 2);
   EXPECT_EQ(result.broken[0].removed, 2);
   EXPECT_NE(result.broken[0].trained_on_loss, result.broken[0].removed_loss);

@@ -106,6 +106,28 @@ TEST(ExperimentPages, name_how_sure_the_intervals_of_a_look_are) {
       << "of the repository's own";
 }
 
+TEST(ExperimentPages, say_of_how_many_runs_it_is_known_by_which_rules_they_were_to_be_judged) {
+  ExperimentResult result = result_under(1);
+  const std::string unknown = page_of(result);
+  EXPECT_NE(unknown.find("The ledger shows for 0 of 6 runs that today's rules of judgement already held"),
+            std::string::npos)
+      << unknown;
+  EXPECT_EQ(unknown.find("## Changed after runs had ended"), std::string::npos);
+  result.judged_as_planned = std::ssize(result.runs);
+  EXPECT_NE(page_of(result).find("was fixed before any had ended: the ledger says so of each"),
+            std::string::npos);
+  result.judged_as_planned = 4;
+  result.judged_anew = 2;
+  const std::string changed = page_of(result);
+  EXPECT_NE(changed.find("for 4 of 6 runs that today's rules of judgement already held when they ended, and "
+                         "for 2 that they did not"),
+            std::string::npos)
+      << changed;
+  EXPECT_NE(changed.find("## Changed after runs had ended\n\nWhen 2 runs had ended, how they are judged was"),
+            std::string::npos)
+      << changed;
+}
+
 TEST(ExperimentPages, begin_with_what_was_best_if_they_are_there_to_choose) {
   ExperimentResult result = result_under(3);
   result.experiment.looks.clear();
